@@ -1,0 +1,151 @@
+/** What faces (CLI, tray, a test) say to the agent over its local socket, and the state it shows them. */
+import { z } from 'zod'
+import { jobId, peerId } from '../ids.ts'
+import { jobFile } from '../job/spec.ts'
+import { scores } from '../model/graph.ts'
+import { plan } from '../plan/plan.ts'
+
+const errorReport = z.object({
+  kind: z.enum(['peer-fault', 'bad-input', 'out-of-resource', 'aborted', 'bug']),
+  code: z.string(),
+  message: z.string(),
+})
+
+const amount = z.number().min(0)
+
+export const memberState = z.enum([
+  'joined',
+  'preparing',
+  'ready',
+  'training',
+  'paused',
+  'finished',
+  'idle',
+  'lost',
+])
+
+/** One peer of the job, as the host knows it (a member knows itself and the roster). */
+export const memberView = z.object({
+  peer: peerId,
+  displayName: z.string(),
+  state: memberState,
+  /** Why it is idle or lost, or what it waits for; empty while it works. */
+  reason: z.string(),
+  updates: amount,
+  samples: amount,
+  /** Share of the time since the start that its engine worked. */
+  busyShare: amount,
+  peakTensorBytes: amount,
+  maxStaleness: amount,
+  droppedGradients: amount,
+})
+export type MemberView = z.infer<typeof memberView>
+
+/** Where the job is in its life. */
+export const jobPhase = z.enum([
+  'gathering', // waiting for members
+  'planning', // measuring links, searching a plan
+  'preparing', // engines load, data and weights travel
+  'training',
+  'draining', // pause or stop was asked; micro-batches in flight finish
+  'paused',
+  'finishing', // last averaging, last validation, weights travel to the host
+  'ended',
+])
+export type JobPhase = z.infer<typeof jobPhase>
+
+const bytesSent = z.object({ activations: amount, gradients: amount, parameters: amount, data: amount })
+
+export const jobResult = z.object({
+  outcome: z.enum(['finished', 'stopped', 'failed']),
+  /** One sentence. */
+  reason: z.string(),
+  /** Folder of the model file; null for members, and where none could be made. */
+  model: z.string().nullable(),
+  validation: scores.nullable(),
+  updates: amount,
+  samples: amount,
+  seconds: amount,
+  bytesSent,
+  maxStaleness: amount,
+})
+export type JobResult = z.infer<typeof jobResult>
+
+export const jobView = z.object({
+  job: jobId,
+  name: z.string(),
+  role: z.enum(['host', 'member']),
+  phase: jobPhase,
+  /** One sentence of what is happening, with the reason for any wait. */
+  text: z.string(),
+  /** Host only, while people may join. */
+  invite: z.string().nullable(),
+  members: z.array(memberView),
+  plan: plan.nullable(),
+  updates: amount,
+  targetUpdates: amount,
+  samples: amount,
+  samplesPerSecond: amount,
+  /** Low and high; null until it can be said. */
+  secondsLeft: z.tuple([amount, amount]).nullable(),
+  /** Newest last; thinned so that it never grows beyond 512 points. */
+  trainingCurve: z.array(z.object({ updates: amount, loss: z.number() })).max(512),
+  validationCurve: z.array(z.object({ updates: amount, scores })).max(512),
+  /** What happened, in plain words, newest last. */
+  log: z.array(z.object({ atMs: amount, text: z.string() })).max(200),
+  result: jobResult.nullable(),
+})
+export type JobView = z.infer<typeof jobView>
+
+/** Everything a face shows. One snapshot a change, at most ten a second. */
+export const snapshot = z.object({
+  version: z.string(),
+  self: peerId,
+  displayName: z.string(),
+  home: z.string(),
+  addresses: z.array(z.string()),
+  backend: z.string(),
+  job: jobView.nullable(),
+})
+export type Snapshot = z.infer<typeof snapshot>
+
+/** Every command of a face: name, what goes in, what comes back. */
+export const commands = {
+  status: { in: z.object({}), out: snapshot },
+  /** Launch a job. Relative paths were made absolute by the face. */
+  host: { in: z.object({ job: jobFile }), out: z.object({ job: jobId, invite: z.string() }) },
+  join: { in: z.object({ invite: z.string().max(4096) }), out: z.object({ job: jobId, name: z.string() }) },
+  /** Host: plan now with who is there. */
+  start: { in: z.object({}), out: z.null() },
+  pause: { in: z.object({}), out: z.object({ phase: jobPhase }) },
+  resume: { in: z.object({}), out: z.null() },
+  /** Host: end the training early and keep the model. */
+  finish: { in: z.object({}), out: z.null() },
+  /** Member: drain and go. Host: stop the job without a model. */
+  leave: { in: z.object({}), out: z.null() },
+  /** End the agent. */
+  shutdown: { in: z.object({}), out: z.null() },
+} as const
+export type CommandName = keyof typeof commands
+export type CommandInput<N extends CommandName> = z.infer<(typeof commands)[N]['in']>
+export type CommandOutput<N extends CommandName> = z.infer<(typeof commands)[N]['out']>
+
+const commandName = z.enum(Object.keys(commands) as [CommandName, ...CommandName[]])
+
+/** A line from a face. The first line of a connection must be `hello` with the token of the home folder. */
+export const faceLine = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('hello'), token: z.string().max(128) }),
+  z.strictObject({ type: z.literal('command'), id: z.int().min(0), name: commandName, input: z.unknown() }),
+  /** Send snapshots from now on. */
+  z.strictObject({ type: z.literal('watch') }),
+])
+export type FaceLine = z.infer<typeof faceLine>
+
+/** A line from the agent. */
+export const agentLine = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('welcome') }),
+  z.object({ type: z.literal('done'), id: z.int().min(0), output: z.unknown() }),
+  z.object({ type: z.literal('failed'), id: z.int().min(0), error: errorReport }),
+  z.object({ type: z.literal('snapshot'), snapshot }),
+])
+export type AgentLine = z.infer<typeof agentLine>

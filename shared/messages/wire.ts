@@ -1,0 +1,223 @@
+/**
+ * Every message between two agents. Each names its job and plan number, so that a new plan during a run is an
+ * ordinary event. Tensors travel beside the header as raw bytes (`frame.ts`), never inside it.
+ */
+import { z } from 'zod'
+import { jobId, peerId, planNumber } from '../ids.ts'
+import { jobSpec } from '../job/spec.ts'
+import { layerRange, tally } from '../model/graph.ts'
+import { plan } from '../plan/plan.ts'
+import type { HostTensor } from '../tensor.ts'
+
+const envelope = { job: jobId, plan: planNumber }
+const message = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
+  z.strictObject({ type: z.literal(type), ...envelope, ...shape })
+const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+const sentence = z.string().max(500)
+const index = z.int().min(0).max(1_000_000)
+
+/** Why a peer would not do what it was asked. Every refusal on the wire is one of these. */
+export const refusal = z.enum([
+  'not-a-member', // "I am not in that job with you; ask its host."
+  'unknown-job', // "I do not host that job."
+  'wrong-secret', // "That invite is not mine, or was withdrawn."
+  'invite-expired', // "That invite is too old; ask for a new one."
+  'already-training', // "The plan is made; I take nobody more into this run."
+  'wrong-plan', // "My plan has another number than yours."
+  'unknown-shard', // "That shard is not in my manifest."
+  'shutting-down', // "I am leaving; send nothing more."
+])
+export type Refusal = z.infer<typeof refusal>
+
+/** A host's word that a peer belongs to a job. Signed over its canonical JSON with the job's key. */
+export const certificate = z.strictObject({
+  job: jobId,
+  peer: peerId,
+  role: z.enum(['host', 'member']),
+  /** Milliseconds since 1970. */
+  expiresAt: count,
+  /** Ed25519, hex. */
+  signature: z.string().regex(/^[0-9a-f]{128}$/),
+})
+export type Certificate = z.infer<typeof certificate>
+
+/** What a peer lends, as it measured itself. */
+export const deviceReport = z.strictObject({
+  displayName: z.string().max(60),
+  backend: z.string().max(40),
+  memoryBytes: z.number().positive(),
+  flopsPerSecond: z.number().positive(),
+})
+export type DeviceReport = z.infer<typeof deviceReport>
+
+const rosterEntry = z.strictObject({
+  peer: peerId,
+  displayName: z.string().max(60),
+  addresses: z.array(z.string().max(512)).max(32),
+})
+export type RosterEntry = z.infer<typeof rosterEntry>
+
+/** What one peer measured of the way to another. */
+const linkReport = z.strictObject({
+  peer: peerId,
+  roundTripSeconds: z.number().positive(),
+  bytesPerSecond: z.number().positive(),
+})
+export type LinkReport = z.infer<typeof linkReport>
+
+// --- Joining: stranger and host ---
+
+/** Stranger to host: "let me in; this is the invite's secret and what I lend." */
+export const joinRequest = message('join-request', { secret: z.string().max(128), device: deviceReport })
+/** Host to stranger: "you are a member." */
+export const admitted = message('admitted', { certificate, name: z.string().max(80) })
+/** Anyone: "no." */
+export const refused = message('refused', { refusal, text: sentence })
+
+// --- Gathering and planning: host and members ---
+
+/** Host to all: who is in the job and where to reach them. */
+export const roster = message('roster', { members: z.array(rosterEntry).max(10_000) })
+/** Host to member: measure the way to these members, then send `links`. */
+export const measureLinks = message('measure-links', { peers: z.array(peerId).max(10_000) })
+/** Member to member: answer at once; one tensor of ballast in it. */
+export const probe = message('probe', { id: count })
+export const probeReply = message('probe-reply', { id: count })
+export const links = message('links', { links: z.array(linkReport).max(10_000) })
+/** Host to member: your part of a new plan. Answer `stage-ready` when engine and data stand. */
+export const assignment = message('assignment', { spec: jobSpec, proposal: plan })
+/** Host to member: the active clusters changed; your stage stays as it is. */
+export const replan = message('replan', { proposal: plan, reason: sentence })
+/** Member to host. */
+export const stageReady = message('stage-ready', {})
+/** Either way: a piece of a stage's parameters; one float32 tensor, elements [offset, offset+length) of `layers`. */
+export const parameters = message('parameters', { layers: layerRange, offset: count, total: count })
+/** Host to member: send me the parameters of these layers, as `parameters` pieces. */
+export const parametersRequest = message('parameters-request', { layers: layerRange })
+/** Host to member: all are ready, go. */
+export const start = message('start', {})
+
+// --- Data: anyone who has a shard ---
+
+export const shardRequest = message('shard-request', {
+  id: count,
+  hash: z.string().length(64),
+  offset: count,
+})
+/** One uint8 tensor: bytes from `offset`, at most a piece; `bytes` is the whole shard's length. */
+export const shardPiece = message('shard-piece', {
+  id: count,
+  hash: z.string().length(64),
+  offset: count,
+  bytes: count,
+})
+export const shardRefused = message('shard-refused', { id: count, refusal })
+
+// --- Pipeline: neighbours in a cluster ---
+
+/** Stage s to s+1: the output of stage s; one tensor [B, ...]. */
+export const activation = message('activation', { microBatch: count, purpose: z.enum(['train', 'evaluate']) })
+/** Stage s to s−1: the loss's gradient by the activation; one tensor of its shape. Its return to the root is the credit. */
+export const gradient = message('gradient', { microBatch: count })
+/** Leaf to root: an evaluation micro-batch is judged; returns its credit. */
+export const judged = message('judged', { microBatch: count, tally })
+/** Stage s to s+1: the root admits no more; the last training micro-batch is `microBatches` − 1. */
+export const endOfStream = message('end-of-stream', { microBatches: count })
+
+// --- Averaging: members of a ring ---
+
+const ringRound = { ring: index, round: count }
+/** To every member of the ring: "I made enough updates for this round." */
+export const roundReady = message('round-ready', ringRound)
+/** To the next member of the ring: one chunk in one float32 tensor. */
+export const chunk = message('chunk', {
+  ...ringRound,
+  phase: z.enum(['reduce', 'gather']),
+  step: index,
+  /** Weight gathered in this chunk so far: samples trained since each contributor's last round. */
+  weight: z.number().min(0),
+})
+/** To every member of the ring: "I gave this round up." */
+export const roundAbandoned = message('round-abandoned', { ...ringRound, reason: sentence })
+
+// --- Progress and life: member and host ---
+
+/** Member to host, about once a second: how its stage goes. */
+export const progress = message('progress', {
+  updates: count,
+  samples: count,
+  /** Of the leaf only: what the training loss was since the last report. */
+  training: tally.optional(),
+  /** Milliseconds of this stage's life that the engine worked. */
+  busyMs: z.number().min(0),
+  dropped: count,
+  maxStaleness: count,
+  peakTensorBytes: count,
+  sent: z.strictObject({ activations: count, gradients: count, parameters: count, data: count }),
+  rounds: z.strictObject({ averaged: count, abandoned: count }),
+  /** Why this stage waits, for a person; empty while it works. */
+  waitingFor: z.string().max(200),
+})
+export type Progress = z.infer<typeof progress>
+
+/** Host to the root of a cluster: run validation rows [0, samples) through the pipeline and send `validated`. */
+export const validate = message('validate', { id: count, samples: count })
+export const validated = message('validated', { id: count, tally, updates: count })
+/** Member to host: "please hold my cluster, I pause." and "I am back." */
+export const pauseRequest = message('pause-request', {})
+export const resumeRequest = message('resume-request', {})
+/** Host to the root of a cluster: admit nothing until `proceed`. */
+export const hold = message('hold', {})
+export const proceed = message('proceed', {})
+/** Root to host: a held cluster is empty. Host to the member that asked: you are paused. */
+export const held = message('held', {})
+/** Host to every root: admit no more, whatever the target; drain and end. */
+export const finish = message('finish', {})
+/** Member to host: my stage has drained and made its last round. */
+export const stageFinished = message('stage-finished', { updates: count, samples: count })
+/** Member to host: I go. */
+export const leaving = message('leaving', { reason: sentence })
+/** Host to members: it is over. */
+export const jobEnded = message('job-ended', {
+  outcome: z.enum(['finished', 'stopped', 'failed']),
+  reason: sentence,
+})
+
+const headers = [
+  joinRequest, admitted, refused,
+  roster, measureLinks, probe, probeReply, links, assignment, replan, stageReady, parameters, parametersRequest, start,
+  shardRequest, shardPiece, shardRefused,
+  activation, gradient, judged, endOfStream,
+  roundReady, chunk, roundAbandoned,
+  progress, validate, validated, pauseRequest, resumeRequest, hold, proceed, held, finish, stageFinished, leaving, jobEnded,
+] as const // prettier-ignore
+
+/** The header of any message on the wire. */
+export const wireHeader = z.discriminatedUnion('type', headers)
+export type WireHeader = z.infer<typeof wireHeader>
+export type WireType = WireHeader['type']
+/** The header of one kind of message. */
+export type Header<T extends WireType> = Extract<WireHeader, { type: T }>
+
+/** A header and the tensors that go with it. */
+export interface WireMessage<T extends WireType = WireType> {
+  readonly header: Header<T>
+  readonly tensors: readonly HostTensor[]
+}
+
+/** What travels in a message, for the byte counters and for the order on the wire. */
+export type Traffic = 'control' | 'activations' | 'gradients' | 'parameters' | 'data'
+
+const trafficOfType: Partial<Record<WireType, Traffic>> = {
+  activation: 'activations',
+  gradient: 'gradients',
+  chunk: 'parameters',
+  parameters: 'parameters',
+  'shard-piece': 'data',
+  probe: 'data',
+}
+
+/** The traffic class of a message. Classes have streams of their own, so control is never stuck behind bulk. */
+export function trafficOf(type: WireType): Traffic {
+  return trafficOfType[type] ?? 'control'
+}

@@ -1,0 +1,159 @@
+/** How fast an engine trains: the speed F of the cost model, measured on whole steps of a real stage. */
+import { InvalidInputError, InvariantError } from '../../../shared/errors.ts'
+import { type Recipe, recipe } from '../../../shared/job/recipe.ts'
+import { type ModelGraph, modelGraph } from '../../../shared/model/graph.ts'
+import { layoutOfGraph } from '../../../shared/model/layout.ts'
+import { createRng, nextInt, nextNormal, seedFrom } from '../../../shared/random.ts'
+import { type HostTensor, elementCount, floatTensor } from '../../../shared/tensor.ts'
+import { type Flops, type FlopsPerSecond, type Millis, second } from '../../../shared/units.ts'
+import { initialState } from '../model/initial-state.ts'
+import { profileOf } from '../model/profile.ts'
+import type { Clock, StageEngine } from '../ports.ts'
+
+const microBatch = 8
+/** β where the leaf computes loss and backward in one go, nothing recomputed: the backward is two forwards. */
+const backwardFactor = 2
+
+/** The first steps compile kernels and fill caches: at least one, more while they are quick. */
+const warmUp = { most: 3, budget: second / 4 }
+/** An odd number of steps has a middle one; a slow engine gets by with three. */
+const measured = { least: 3, most: 15, budget: (3 * second) / 4 }
+
+/** Two convolutions and two dense layers: 8.7 MFLOP a sample and training step, 69 a step. */
+const builtIn: ModelGraph = modelGraph.parse({
+  format: 'rookery-model/1',
+  name: 'benchmark',
+  task: 'classify',
+  input: { type: 'values', shape: [16, 16, 8] },
+  layers: [
+    { type: 'conv2d', name: 'conv-1', filters: 32, kernel: 3 }, // [16, 16, 32]
+    { type: 'relu', name: 'relu-1' },
+    { type: 'conv2d', name: 'conv-2', filters: 32, kernel: 3, stride: 2 }, // [8, 8, 32]
+    { type: 'relu', name: 'relu-2' },
+    { type: 'flatten', name: 'flatten' }, // [2048]
+    { type: 'dense', name: 'dense-1', units: 128 },
+    { type: 'relu', name: 'relu-3' },
+    { type: 'dense', name: 'dense-2', units: 10 },
+  ],
+  loss: { type: 'cross-entropy' },
+})
+
+/**
+ * Measure the speed of an engine: the median over whole training steps (forward, loss, backward, update) of a
+ * model held in one stage. Takes about a second of engine time, and never more than four steps beyond it. The
+ * engine's stage is unloaded afterwards.
+ *
+ * Counted as the planner counts: a multiply-add is two FLOPs, a training step is (1 + β) forwards with β = 2. What
+ * else a step costs (activations, optimizer, calls) is time without FLOPs, as it is in a real job.
+ *
+ * @param request.graph - measured instead of the built-in model
+ * @returns a positive, finite number
+ * @throws InvalidInputError when the graph has no layer that computes; InvariantError when the engine's steps take
+ *   no measurable time or do not train
+ */
+export async function measureSpeed(request: {
+  readonly engine: StageEngine
+  readonly clock: Clock
+  readonly graph?: ModelGraph
+}): Promise<FlopsPerSecond> {
+  const { engine, clock, graph = builtIn } = request
+  const settings = recipe.parse({ schedule: { microBatch } })
+  const flops = flopsOfStep(graph, settings)
+  const batch = makeBatch(graph)
+  try {
+    await engine.load({
+      graph,
+      layers: [0, graph.layers.length],
+      optimizer: settings.optimizer,
+      learningRate: settings.learningRate,
+      seed: 0,
+      memoryBudgetBytes: 0,
+    })
+    await engine.writeState(initialState(graph, [0, graph.layers.length], 0))
+    return speedOf(flops, await timeSteps({ engine, clock, batch }), engine.backend)
+  } finally {
+    await engine.unload()
+  }
+}
+
+/** @throws InvalidInputError when there is nothing to count */
+function flopsOfStep(graph: ModelGraph, settings: Recipe): Flops {
+  const forward = profileOf(graph, settings).layers.reduce((sum, layer) => sum + layer.flopsPerSample, 0)
+  if (forward > 0) return microBatch * forward * (1 + backwardFactor)
+  throw new InvalidInputError(
+    `model "${graph.name}" has no layer that computes (dense, conv2d, attention): it measures no speed`,
+  )
+}
+
+interface Batch {
+  readonly input: HostTensor
+  readonly labels: HostTensor
+}
+
+/** Milliseconds of each measured step. */
+async function timeSteps(run: {
+  readonly engine: StageEngine
+  readonly clock: Clock
+  readonly batch: Batch
+}): Promise<readonly Millis[]> {
+  let step = 0
+  const repeat = async (limits: { least: number; most: number; budget: Millis }) => {
+    const began = run.clock.now()
+    const times: Millis[] = []
+    while (
+      times.length < limits.least ||
+      (times.length < limits.most && run.clock.now() - began < limits.budget)
+    ) {
+      const before = run.clock.now()
+      await trainStep(run.engine, run.batch, step++)
+      times.push(run.clock.now() - before)
+    }
+    return times
+  }
+  await repeat({ least: 1, ...warmUp })
+  return repeat(measured)
+}
+
+async function trainStep(engine: StageEngine, batch: Batch, step: number): Promise<void> {
+  const { tally } = await engine.forwardLoss({ microBatch: step, ...batch, predictUpdates: 0 })
+  const { applied } = await engine.update()
+  if (applied && Number.isFinite(tally.lossSum)) return
+  throw new InvariantError(
+    `backend ${engine.backend} computes numbers that are not finite: set engine.backend to another one`,
+  )
+}
+
+/** @throws InvariantError for a clock that stood still or went back */
+function speedOf(flops: Flops, times: readonly Millis[], backend: string): FlopsPerSecond {
+  const median = times.toSorted((left, right) => left - right)[Math.floor(times.length / 2)] ?? 0
+  const speed = flops / (median / second)
+  if (median > 0 && Number.isFinite(speed) && speed > 0) return speed
+  throw new InvariantError(
+    `the speed of backend ${backend} cannot be measured: the median of ${times.length} training steps took ${median} ms`,
+  )
+}
+
+/** B random samples with labels of the task's kind. */
+function makeBatch(graph: ModelGraph): Batch {
+  const rng = createRng(seedFrom('benchmark', graph.name))
+  const output = layoutOfGraph(graph).at(-1)?.outputShape ?? []
+  const integers = (shape: readonly number[], below: number): HostTensor => {
+    const data = Int32Array.from({ length: elementCount(shape) }, () => nextInt(rng, below))
+    return { dtype: 'int32', shape, data }
+  }
+  const floats = (shape: readonly number[]) =>
+    floatTensor(
+      Float32Array.from({ length: elementCount(shape) }, () => nextNormal(rng)),
+      shape,
+    )
+  return {
+    input:
+      graph.input.type === 'tokens'
+        ? integers([microBatch, graph.input.length], graph.input.vocabulary)
+        : floats([microBatch, ...graph.input.shape]),
+    labels:
+      graph.loss.type === 'cross-entropy'
+        ? integers([microBatch, ...output.slice(0, -1)], output.at(-1) ?? 1)
+        : floats([microBatch, ...output]),
+  }
+}

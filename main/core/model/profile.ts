@@ -1,0 +1,65 @@
+/** What each layer of a graph needs of a peer: the numbers that the planner plans with. */
+import type { Optimizer, Recipe } from '../../../shared/job/recipe.ts'
+import type { ModelGraph } from '../../../shared/model/graph.ts'
+import { layoutOfGraph } from '../../../shared/model/layout.ts'
+import type { LayerProfile, ModelProfile } from '../../../shared/plan/pool.ts'
+import { elementCount } from '../../../shared/tensor.ts'
+import { bytesPerFloat } from '../../../shared/units.ts'
+import { layerCost } from './layer-cost.ts'
+
+/** β: our engines run the forward pass again in the backward pass. */
+const backwardFactor = 3
+/** log-softmax, its exponential, the labels as vectors, the gradient. */
+const lossOutputs = 4
+
+/** Schedule numbers to plan with where the recipe leaves them to the plan. */
+export interface AssumedSchedule {
+  readonly inFlight: number
+  readonly accumulate: number
+}
+
+/**
+ * The profile of a checked graph under a recipe.
+ *
+ * The planner counts micro-batch · in flight · Σ working bytes for a stage. Our engines keep of each micro-batch in
+ * flight only the stage's input and recompute the rest, for one micro-batch at a time. So a layer's working bytes
+ * are its input (any layer may be a stage's first) plus its share 1/K of what one backward pass keeps: the least
+ * linear numbers that bound the truth for every stage; exact for stages of one layer, generous for longer ones.
+ */
+export function profileOf(
+  graph: ModelGraph,
+  recipe: Recipe,
+  assumed: AssumedSchedule = { inFlight: 4, accumulate: 4 },
+): ModelProfile {
+  const inFlight = recipe.schedule.inFlight ?? assumed.inFlight
+  const layouts = layoutOfGraph(graph)
+  const layers = graph.layers.map((layer, index): LayerProfile => {
+    const { inputShape = [], outputShape = [], parameters = [] } = layouts[index] ?? {}
+    const outputs = elementCount(outputShape)
+    const { flops, keptElements } = layerCost(layer, inputShape)
+    const kept = keptElements + (index === graph.layers.length - 1 ? lossOutputs * outputs : 0)
+    return {
+      name: layer.name,
+      parameterBytes: bytesPerFloat * parameters.reduce((sum, spec) => sum + elementCount(spec.shape), 0),
+      activationBytesPerSample: bytesPerFloat * outputs,
+      workingBytesPerSample: Math.ceil(bytesPerFloat * (elementCount(inputShape) + kept / inFlight)),
+      flopsPerSample: flops,
+    }
+  })
+  return {
+    name: graph.name,
+    layers,
+    stateFactor: stateFactorOf(recipe.optimizer),
+    microBatch: recipe.schedule.microBatch,
+    inFlight,
+    accumulate: recipe.schedule.accumulate ?? assumed.accumulate,
+    averageEveryUpdates: recipe.sync.averageEveryUpdates,
+    backwardFactor,
+  }
+}
+
+/** Copies of the weights beside the newest: gradient sum, moments, one stashed or predicted version, an update's scratch. */
+function stateFactorOf(optimizer: Optimizer): number {
+  const moments = optimizer.type === 'sgd' ? (optimizer.momentum > 0 ? 1 : 0) : 2
+  return 1 + moments + 1 + 1
+}

@@ -1,0 +1,83 @@
+/** The border between agents is frozen: a renamed message or refusal would split pools of different versions. */
+import { describe, expect, it } from 'vitest'
+import { certificate, refusal, trafficOf, wireHeader, type WireType } from '../../shared/messages/wire.ts'
+
+const job = 'cd'.repeat(32)
+const types = wireHeader.options.map((option) => option.shape.type.value)
+
+describe('the messages between agents', () => {
+  it('have the names that other versions know', () => {
+    expect([...types].sort()).toEqual(
+      [
+        ...[
+          'activation',
+          'admitted',
+          'assignment',
+          'chunk',
+          'end-of-stream',
+          'finish',
+          'gradient',
+          'held',
+          'hold',
+        ],
+        ...['job-ended', 'join-request', 'judged', 'leaving', 'links', 'measure-links', 'parameters'],
+        ...[
+          'parameters-request',
+          'pause-request',
+          'probe',
+          'probe-reply',
+          'proceed',
+          'progress',
+          'refused',
+          'replan',
+        ],
+        ...['resume-request', 'roster', 'round-abandoned', 'round-ready', 'shard-piece', 'shard-refused'],
+        ...['shard-request', 'stage-finished', 'stage-ready', 'start', 'validate', 'validated'],
+      ].sort(),
+    )
+  })
+
+  it('are refused with the words that other versions know', () => {
+    expect(refusal.options).toEqual([
+      ...['not-a-member', 'unknown-job', 'wrong-secret', 'invite-expired', 'already-training', 'wrong-plan'],
+      ...['unknown-shard', 'shutting-down'],
+    ])
+  })
+
+  it('keep bulk off the control lane', () => {
+    const bulk = types.filter((type) => trafficOf(type) !== 'control').sort()
+    expect(bulk).toEqual(['activation', 'chunk', 'gradient', 'parameters', 'probe', 'shard-piece'])
+  })
+
+  it.each<[string, Record<string, unknown>]>([
+    ['a job that is no hash', { type: 'start', job: 'mine', plan: 0 }],
+    ['a negative plan', { type: 'start', job, plan: -1 }],
+    ['a field too many', { type: 'start', job, plan: 0, soon: true }],
+    ['a field too few', { type: 'gradient', job, plan: 0 }],
+    [
+      'a number that JSON cannot carry',
+      { type: 'chunk', job, plan: 0, ring: 0, round: 0, phase: 'reduce', step: 0, weight: NaN },
+    ],
+    ['a reason without end', { type: 'leaving', job, plan: 0, reason: 'x'.repeat(501) }],
+  ])('with %s are not taken', (_, header) => {
+    expect(wireHeader.safeParse(header).success).toBe(false)
+  })
+
+  it('carry certificates whose every field is bounded', () => {
+    const good = { job, peer: 'a', role: 'member', expiresAt: 1, signature: '0'.repeat(128) }
+    expect(certificate.safeParse(good).success).toBe(true)
+    const bad = [
+      { role: 'king' },
+      { signature: '0' },
+      { expiresAt: -1 },
+      { peer: 'x'.repeat(129) },
+      { extra: 1 },
+    ]
+    for (const change of bad) expect(certificate.safeParse({ ...good, ...change }).success).toBe(false)
+  })
+
+  it('name a traffic class for every type', () => {
+    const classes = new Set(types.map((type: WireType) => trafficOf(type)))
+    expect([...classes].sort()).toEqual(['activations', 'control', 'data', 'gradients', 'parameters'])
+  })
+})

@@ -68,7 +68,12 @@ export type LinkReport = z.infer<typeof linkReport>
 // --- Joining: stranger and host ---
 
 /** Stranger to host: "let me in; this is the invite's secret and what I lend." */
-export const joinRequest = message('join-request', { secret: z.string().max(128), device: deviceReport })
+export const joinRequest = message('join-request', {
+  secret: z.string().max(128),
+  device: deviceReport,
+  /** Where other members can reach the newcomer. */
+  addresses: z.array(z.string().max(512)).max(32),
+})
 /** Host to stranger: "you are a member." */
 export const admitted = message('admitted', { certificate, name: z.string().max(80) })
 /** Anyone: "no." */

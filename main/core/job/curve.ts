@@ -1,0 +1,20 @@
+/** A curve that is watched for days in bounded memory: when it is full, every other point goes. */
+
+const capacity = 512
+
+/** Points in order, newest last, at most 512; the newest is always kept. */
+export class Curve<Point> {
+  #points: Point[] = []
+
+  add(point: Point): void {
+    if (this.#points.length === capacity) {
+      const last = capacity - 1
+      this.#points = this.#points.filter((_, index) => (last - index) % 2 === 0)
+    }
+    this.#points.push(point)
+  }
+
+  get points(): readonly Point[] {
+    return this.#points
+  }
+}

@@ -1,0 +1,101 @@
+/** What the host knows while its job lives, and the few ways to speak to members. */
+import type { PeerId } from '../../../../shared/ids.ts'
+import type { JobSpec } from '../../../../shared/job/spec.ts'
+import type { JobPhase } from '../../../../shared/messages/control.ts'
+import type { Certificate, DeviceReport, Refusal, WireHeader } from '../../../../shared/messages/wire.ts'
+import type { Scores, Tally } from '../../../../shared/model/graph.ts'
+import type { Plan } from '../../../../shared/plan/plan.ts'
+import type { Clock, FinishedModel, Links, Log, Vault } from '../../ports.ts'
+import { Curve } from '../curve.ts'
+import { createJobLog, type JobLog } from '../job-log.ts'
+import type { StateReceiver } from '../transfer.ts'
+import { createWatch, type Watch } from '../watch.ts'
+import { Roll } from './roll.ts'
+
+export interface HostPorts {
+  readonly links: Links
+  readonly clock: Clock
+  readonly log: Log
+  readonly vault: Vault
+}
+
+/** When the host stops waiting and plans. */
+export interface Gathering {
+  readonly peers: number | undefined
+  readonly deadlineSeconds: number
+  readonly clusters: number | undefined
+}
+
+export interface HostedJob {
+  readonly job: string
+  readonly spec: JobSpec
+  readonly gathering: Gathering
+  /** What the host's own PC lends. */
+  readonly device: DeviceReport
+  /** Weights to start from; absent: the seed's. */
+  readonly continueFrom: FinishedModel | undefined
+  readonly issueCertificate: (peer: PeerId) => Promise<Certificate>
+  /** Undefined when the secret opens the job. */
+  readonly checkSecret: (secret: string) => Refusal | undefined
+}
+
+type WithoutEnvelope<H> = H extends WireHeader ? Omit<H, 'job' | 'plan'> : never
+
+export class HostState {
+  readonly ports: HostPorts
+  readonly hosted: HostedJob
+  readonly roll = new Roll()
+  readonly watch: Watch
+  readonly log: JobLog
+  readonly trainingCurve = new Curve<{ updates: number; loss: number }>()
+  readonly validationCurve = new Curve<{ updates: number; scores: Scores }>()
+  /** Stages whose parameters travel to us. */
+  readonly incoming = new Map<PeerId, StateReceiver>()
+  phase: JobPhase = 'gathering'
+  text = 'waiting for members'
+  plan: Plan | undefined
+  /** Of the newest plan sent, in force or not. */
+  planNumber = 0
+  startNow = false
+  finishing = false
+  trainingSinceMs: number | undefined
+  /** Clusters that pause because a member asked; they come back. */
+  readonly pausedBy = new Map<number, PeerId>()
+  validation: { readonly id: number; readonly cluster: number; tally?: Tally } | undefined
+  finalScores: Scores | undefined
+
+  constructor(ports: HostPorts, hosted: HostedJob) {
+    this.ports = ports
+    this.hosted = hosted
+    this.watch = createWatch(ports.clock)
+    this.log = createJobLog(ports)
+  }
+
+  /** Set what faces show. */
+  enter(phase: JobPhase, text: string): void {
+    this.phase = phase
+    this.text = text
+    this.watch.notify()
+  }
+
+  /** Fire and forget: a peer that cannot be reached is reported lost by the links. */
+  send(peer: PeerId, header: WithoutEnvelope<WireHeader>): void {
+    const whole = { ...header, job: this.hosted.job, plan: this.planNumber } as WireHeader
+    this.ports.links.send(peer, { header: whole, tensors: [] }).catch((error: unknown) => {
+      this.ports.log('debug', `could not send ${header.type} to ${this.roll.nameOf(peer)}`, {
+        error: String(error),
+      })
+    })
+  }
+
+  broadcast(
+    header: WithoutEnvelope<WireHeader>,
+    peers: readonly PeerId[] = this.roll.present.map((entry) => entry.peer),
+  ): void {
+    for (const peer of peers) this.send(peer, header)
+  }
+
+  get secondsTrained(): number {
+    return this.trainingSinceMs === undefined ? 0 : (this.ports.clock.now() - this.trainingSinceMs) / 1000
+  }
+}

@@ -1,0 +1,166 @@
+/** The host's side of a job, from the first stranger at the door to the model on disk. */
+import { BadMessageError, PoolError, reportOf } from '../../../../shared/errors.ts'
+import type { PeerId } from '../../../../shared/ids.ts'
+import type { JobResult, JobView } from '../../../../shared/messages/control.ts'
+import type { WireMessage, WireType } from '../../../../shared/messages/wire.ts'
+import type { Sender } from '../../ports.ts'
+import { Pace } from '../forecast.ts'
+import { conclude, noteParameters } from './conclude.ts'
+import { answerJoin, gather, sendRoster } from './gather.ts'
+import { type HostedJob, type HostPorts, HostState } from './host-state.ts'
+import { prepare } from './prepare.ts'
+import { resultOf, samplesTrained, updatesMade } from './run-report.ts'
+import {
+  dropPeer,
+  finishEarly,
+  holdCluster,
+  noteHeld,
+  noteProgress,
+  noteValidated,
+  proceedCluster,
+  train,
+} from './train.ts'
+
+export interface Host {
+  /** The whole life of the job. Never rejects: what went wrong is in the result. */
+  run(signal: AbortSignal): Promise<JobResult>
+  /** Messages meant for a host. @throws BadMessageError */
+  deliver(from: Sender, message: WireMessage): void
+  lost(peer: PeerId, reason: string): void
+  /** True while this peer's trained weights travel to us. */
+  expects(peer: PeerId): boolean
+  /** Plan now with whoever is there. */
+  startNow(): void
+  /** End early and keep the model. */
+  finish(): void
+  view(): Omit<JobView, 'invite'>
+}
+
+type Handlers = { readonly [T in WireType]?: (from: Sender, message: WireMessage<T>) => void }
+
+function handlersOf(host: HostState): Handlers {
+  const entryOf = (from: Sender) => host.roll.get(from.peer)
+  return {
+    links: (from, { header }) => {
+      const entry = entryOf(from)
+      if (entry !== undefined) entry.links = header.links
+    },
+    'stage-ready': (from, { header }) => {
+      if (header.plan === host.planNumber) host.roll.mark([from.peer], 'ready')
+    },
+    progress: (from, message) => {
+      noteProgress(host, from.peer, message)
+    },
+    validated: (_from, message) => {
+      noteValidated(host, message)
+    },
+    'stage-finished': (from) => {
+      host.roll.mark([from.peer], 'finished')
+    },
+    parameters: (from, message) => {
+      noteParameters(host, from.peer, message)
+    },
+    'pause-request': (from) => {
+      holdCluster(host, from.peer)
+    },
+    'resume-request': (from) => {
+      proceedCluster(host, from.peer)
+    },
+    held: (from) => {
+      noteHeld(host, from.peer)
+    },
+    leaving: (from, { header }) => {
+      dropPeer(host, from.peer, header.reason)
+    },
+  }
+}
+
+async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
+  try {
+    await gather(host, signal)
+    await prepare(host, signal)
+    await train(host, signal)
+    const model = await conclude(host, signal)
+    const lost = host.roll.all
+      .filter((entry) => entry.state === 'lost')
+      .map(({ peer }) => host.roll.nameOf(peer))
+    const reason =
+      lost.length === 0
+        ? 'the target was reached'
+        : `finished without ${lost.join(', ')}, who left on the way`
+    return resultOf(host, { outcome: host.finishing ? 'stopped' : 'finished', reason, model })
+  } catch (error) {
+    const report = reportOf(error)
+    if (report.kind === 'aborted')
+      return resultOf(host, { outcome: 'stopped', reason: 'the host stopped the job', model: null })
+    if (!(error instanceof PoolError))
+      host.ports.log('error', report.message, { stack: (error as Error).stack })
+    return resultOf(host, { outcome: 'failed', reason: report.message, model: null })
+  }
+}
+
+export function createHost(ports: HostPorts, hosted: HostedJob): Host {
+  const host = new HostState(ports, hosted)
+  const pace = new Pace()
+  const handlers = handlersOf(host)
+  host.roll.enroll(ports.links.self, hosted.device, ports.links.addresses())
+  let result: JobResult | null = null
+
+  return {
+    async run(signal) {
+      result = await live(host, signal)
+      host.enter('ended', result.reason)
+      host.log.say(`${result.outcome}: ${result.reason}`)
+      host.broadcast({ type: 'job-ended', outcome: result.outcome, reason: result.reason.slice(0, 500) })
+      return result
+    },
+    deliver(from, message) {
+      const { type } = message.header
+      if (type === 'join-request') {
+        answerJoin(host, from, message as WireMessage<'join-request'>).catch((error: unknown) => {
+          ports.log('warn', 'could not answer a stranger', { error: String(error) })
+        })
+        return
+      }
+      const handle = handlers[type] as ((from: Sender, message: WireMessage) => void) | undefined
+      if (handle === undefined) throw new BadMessageError(`a host takes no ${type}`)
+      if (!host.roll.isPresent(from.peer)) return
+      handle(from, message)
+      if (type === 'progress' && host.phase === 'training')
+        pace.see({ atMs: ports.clock.now(), updates: updatesMade(host), samples: samplesTrained(host) })
+      host.watch.notify()
+    },
+    lost(peer, reason) {
+      const gathering = host.phase === 'gathering'
+      dropPeer(host, peer, reason)
+      if (gathering) sendRoster(host)
+    },
+    expects: (peer) => host.incoming.has(peer),
+    startNow() {
+      host.startNow = true
+      host.watch.notify()
+    },
+    finish() {
+      finishEarly(host)
+      host.watch.notify()
+    },
+    view: () => ({
+      job: hosted.job,
+      name: hosted.spec.name,
+      role: 'host',
+      phase: host.phase,
+      text: host.text,
+      members: host.roll.views(host.secondsTrained),
+      plan: host.plan ?? null,
+      updates: updatesMade(host),
+      targetUpdates: hosted.spec.target.updates,
+      samples: samplesTrained(host),
+      samplesPerSecond: pace.samplesPerSecond,
+      secondsLeft: host.phase === 'training' ? pace.secondsLeft(hosted.spec.target.updates) : null,
+      trainingCurve: [...host.trainingCurve.points],
+      validationCurve: [...host.validationCurve.points],
+      log: [...host.log.lines],
+      result,
+    }),
+  }
+}

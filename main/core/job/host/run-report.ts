@@ -1,0 +1,77 @@
+/** What a run came to: totals over members for faces, and report.json. */
+import type { JobResult } from '../../../../shared/messages/control.ts'
+import { noProgress } from '../no-progress.ts'
+import { peersOf } from '../plan-in-force.ts'
+import type { HostState } from './host-state.ts'
+
+/** Samples trained by all clusters: what their roots report. */
+export function samplesTrained(host: HostState): number {
+  const { plan, roll } = host
+  if (plan === undefined) return 0
+  const roots = plan.layout.clusters.map((_, cluster) => peersOf(plan, cluster)[0] ?? '')
+  return roots.reduce((sum, root) => sum + (roll.get(root)?.progress?.samples ?? 0), 0)
+}
+
+/** Updates of the clusters that train: the least, so that progress never runs ahead of the truth. */
+export function updatesMade(host: HostState): number {
+  const { plan, roll } = host
+  if (plan === undefined) return 0
+  const made = (plan.active.length > 0 ? plan.active : [...plan.layout.clusters.keys()]).map(
+    (cluster) => roll.get(peersOf(plan, cluster)[0] ?? '')?.progress?.updates ?? 0,
+  )
+  return Math.min(...made)
+}
+
+/** Totals of a run that ended. */
+export function resultOf(
+  host: HostState,
+  ending: Pick<JobResult, 'outcome' | 'reason' | 'model'>,
+): JobResult {
+  const sum = (of: (sent: JobResult['bytesSent']) => number) =>
+    host.roll.all.reduce((total, { progress }) => total + (progress === undefined ? 0 : of(progress.sent)), 0)
+  return {
+    ...ending,
+    validation: host.finalScores ?? null,
+    updates: updatesMade(host),
+    samples: samplesTrained(host),
+    seconds: host.secondsTrained,
+    bytesSent: {
+      activations: sum((sent) => sent.activations),
+      gradients: sum((sent) => sent.gradients),
+      parameters: sum((sent) => sent.parameters),
+      data: sum((sent) => sent.data),
+    },
+    maxStaleness: Math.max(0, ...host.roll.all.map(({ progress }) => progress?.maxStaleness ?? 0)),
+  }
+}
+
+/** report.json: the curve, the plan, the bytes, and who contributed how much. */
+export function reportOfRun(host: HostState): Record<string, unknown> {
+  const { spec } = host.hosted
+  const { model: _folder, ...totals } = resultOf(host, { outcome: 'finished', reason: '', model: null })
+  return {
+    format: 'rookery-report/1',
+    name: spec.name,
+    model: spec.graph.name,
+    seed: spec.seed,
+    recipe: spec.recipe,
+    ...totals,
+    plan: host.plan ?? null,
+    trainingCurve: host.trainingCurve.points,
+    validationCurve: host.validationCurve.points,
+    contributions: host.roll.all.map(({ peer, device, state, reason, progress = noProgress }) => ({
+      peer,
+      displayName: device.displayName,
+      state,
+      reason,
+      samples: progress.samples,
+      updates: progress.updates,
+      busySeconds: progress.busyMs / 1000,
+      peakTensorBytes: progress.peakTensorBytes,
+      droppedGradients: progress.dropped,
+      sent: progress.sent,
+      rounds: progress.rounds,
+    })),
+    log: host.log.lines,
+  }
+}

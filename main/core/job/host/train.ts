@@ -1,0 +1,164 @@
+/** The run itself, as the host sees it: progress, validations, pauses, and clusters that drop out. */
+import type { PeerId } from '../../../../shared/ids.ts'
+import type { WireMessage } from '../../../../shared/messages/wire.ts'
+import { scoresOf } from '../../../../shared/model/tally.ts'
+import { noProgress } from '../no-progress.ts'
+import { activePeers, peersOf, positionOf, withActive } from '../plan-in-force.ts'
+import { InvariantError } from '../../../../shared/errors.ts'
+import type { Plan } from '../../../../shared/plan/plan.ts'
+import type { HostState } from './host-state.ts'
+
+/** The plan in force. @throws InvariantError before there is one */
+export function planOf(host: HostState): Plan {
+  if (host.plan === undefined) throw new InvariantError('there is no plan yet')
+  return host.plan
+}
+
+/** Clusters that still train or have finished; empty when every one lost a peer. */
+function finished(host: HostState): boolean {
+  const plan = planOf(host)
+  if (plan.active.length === 0) return host.pausedBy.size === 0
+  return plan.active.every((cluster) => host.roll.clusterIs(plan, cluster, 'finished'))
+}
+
+/** Start, and return when every active cluster has drained and made its last round, or none is left. */
+export async function train(host: HostState, signal: AbortSignal): Promise<void> {
+  host.trainingSinceMs = host.ports.clock.now()
+  host.enter('training', 'training')
+  host.roll.mark(activePeers(planOf(host)), 'training')
+  host.broadcast({ type: 'start' }, activePeers(planOf(host)))
+  if (host.finishing) finishEarly(host)
+  await host.watch.until(() => finished(host), { signal })
+}
+
+/** End early and keep what was learned: roots admit no more, everything in flight is trained. */
+export function finishEarly(host: HostState): void {
+  host.finishing = true
+  if (host.phase === 'gathering') host.startNow = true
+  if (host.phase !== 'training' && host.phase !== 'paused') return
+  host.enter('draining', 'finishing what is in flight')
+  const plan = planOf(host)
+  host.broadcast(
+    { type: 'finish' },
+    plan.active.map((cluster) => peersOf(plan, cluster)[0] ?? ''),
+  )
+}
+
+/** Take the report of a member; the leaf's training loss goes into the curve. */
+export function noteProgress(host: HostState, from: PeerId, { header }: WireMessage<'progress'>): void {
+  const entry = host.roll.get(from)
+  if (entry === undefined) return
+  entry.progress = header
+  const scores = header.training === undefined ? undefined : scoresOf(header.training)
+  if (scores !== undefined) host.trainingCurve.add({ updates: header.updates, loss: scores.loss })
+  validateIfDue(host)
+  host.watch.notify()
+}
+
+function validateIfDue(host: HostState): void {
+  const { validation, data } = host.hosted.spec
+  const cluster = planOf(host).active[0]
+  if (host.phase !== 'training' || cluster === undefined || data.validationSamples === 0) return
+  // One at a time: a slow cluster is not buried in validations. A lost cluster's never answers.
+  const running = host.validation
+  if (running !== undefined && running.tally === undefined && running.cluster === cluster) return
+  const root = peersOf(planOf(host), cluster)[0] ?? ''
+  const { updates } = host.roll.get(root)?.progress ?? noProgress
+  const id = Math.floor(updates / (validation.everyUpdates ?? Infinity))
+  if (id <= (running?.id ?? 0)) return
+  host.validation = { id, cluster }
+  host.send(root, { type: 'validate', id, samples: Math.min(validation.samples, data.validationSamples) })
+}
+
+/** Take a validation's outcome, if it is the one we wait for. */
+export function noteValidated(host: HostState, { header }: WireMessage<'validated'>): void {
+  if (host.validation?.id !== header.id) return
+  host.validation = { ...host.validation, tally: header.tally }
+  const scores = scoresOf(header.tally)
+  if (scores !== undefined) {
+    host.validationCurve.add({ updates: header.updates, scores })
+    host.log.say(
+      `after ${header.updates} updates: validation loss ${scores.loss.toFixed(3)}, accuracy ${percent(scores.accuracy)}`,
+    )
+  }
+  host.watch.notify()
+}
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`
+
+function activate(host: HostState, active: readonly number[], reason: string): void {
+  const plan = withActive(planOf(host), active)
+  host.plan = plan
+  host.planNumber = plan.number
+  host.broadcast({ type: 'replan', proposal: plan, reason })
+  host.watch.notify()
+}
+
+/** A member is gone. Its cluster stops, the others go on under a new plan. */
+export function dropPeer(host: HostState, peer: PeerId, reason: string): void {
+  const entry = host.roll.get(peer)
+  if (entry === undefined || entry.state === 'lost') return
+  entry.state = 'lost'
+  entry.reason = reason
+  host.log.say(`${host.roll.nameOf(peer)} is gone: ${reason}`)
+  const plan = host.plan
+  const position = plan === undefined ? undefined : positionOf(plan, peer)
+  const running = host.trainingSinceMs !== undefined && host.phase !== 'ended'
+  if (plan !== undefined && position !== undefined && running) dropCluster(host, plan, position.cluster, peer)
+  host.watch.notify()
+}
+
+function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId): void {
+  const others = peersOf(plan, cluster).filter((other) => other !== peer && host.roll.isPresent(other))
+  const why = `its cluster lost ${host.roll.nameOf(peer)}`
+  host.pausedBy.delete(cluster)
+  host.roll.mark(others, 'idle', why)
+  if (!plan.active.includes(cluster)) return
+  const left = plan.active.filter((other) => other !== cluster)
+  host.log.say(
+    left.length === 0 ? 'no whole cluster is left' : `cluster ${cluster + 1} stops; ${left.length} go on`,
+  )
+  activate(host, left, why)
+}
+
+/** A member asks to pause: hold its cluster; when it is empty the others go on without it. */
+export function holdCluster(host: HostState, peer: PeerId): void {
+  const position = host.plan === undefined ? undefined : positionOf(host.plan, peer)
+  if (host.plan === undefined || position === undefined || host.phase !== 'training') return
+  if (!host.plan.active.includes(position.cluster)) return
+  host.pausedBy.set(position.cluster, peer)
+  host.send(peersOf(host.plan, position.cluster)[0] ?? '', { type: 'hold' })
+}
+
+/** A held cluster is empty. */
+export function noteHeld(host: HostState, root: PeerId): void {
+  const plan = planOf(host)
+  const position = positionOf(plan, root)
+  const asker = position === undefined ? undefined : host.pausedBy.get(position.cluster)
+  if (position === undefined || asker === undefined) return
+  const why = `${host.roll.nameOf(asker)} pauses`
+  host.roll.mark(peersOf(plan, position.cluster), 'paused', why)
+  host.log.say(`cluster ${position.cluster + 1} waits: ${why}`)
+  const left = plan.active.filter((cluster) => cluster !== position.cluster)
+  activate(host, left, why)
+  if (left.length === 0) host.enter('paused', why)
+}
+
+/** The member that paused is back. */
+export function proceedCluster(host: HostState, peer: PeerId): void {
+  const plan = host.plan
+  const position = plan === undefined ? undefined : positionOf(plan, peer)
+  if (plan === undefined || position === undefined || !host.pausedBy.delete(position.cluster)) return
+  const why = `${host.roll.nameOf(peer)} is back`
+  host.log.say(why)
+  if (!plan.active.includes(position.cluster)) {
+    host.roll.mark(peersOf(plan, position.cluster), 'training')
+    activate(
+      host,
+      [...plan.active, position.cluster].sort((a, b) => a - b),
+      why,
+    )
+  }
+  host.enter('training', 'training')
+  host.send(peersOf(plan, position.cluster)[0] ?? '', { type: 'proceed' })
+}

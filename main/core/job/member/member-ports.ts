@@ -1,0 +1,25 @@
+/** What a member's part of a job is made of. */
+import type { PeerId } from '../../../../shared/ids.ts'
+import type { Header } from '../../../../shared/messages/wire.ts'
+import type { Bytes } from '../../../../shared/units.ts'
+import type { Clock, Links, Log, ShardStore, StageEngine, Vault } from '../../ports.ts'
+
+export interface MemberPorts {
+  readonly links: Links
+  readonly clock: Clock
+  readonly log: Log
+  readonly engine: StageEngine
+  readonly store: ShardStore
+  readonly vault: Vault
+}
+
+export interface Membership {
+  readonly job: string
+  readonly name: string
+  readonly host: PeerId
+  readonly displayName: string
+  /** What this PC lends. */
+  readonly memoryBytes: Bytes
+}
+
+export type Assignment = Header<'assignment'>

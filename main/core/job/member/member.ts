@@ -1,0 +1,276 @@
+/** A member's side of a job: takes a stage, trains it, and tells the host how it goes. The host's own PC is one, too. */
+import { BadMessageError, reportOf } from '../../../../shared/errors.ts'
+import type { PeerId } from '../../../../shared/ids.ts'
+import type { JobResult } from '../../../../shared/messages/control.ts'
+import type { WireHeader, WireMessage } from '../../../../shared/messages/wire.ts'
+import type { Plan } from '../../../../shared/plan/plan.ts'
+import { second } from '../../../../shared/units.ts'
+import { Curve } from '../curve.ts'
+import { createJobLog, type JobLog } from '../job-log.ts'
+import { createLinkProbes, type LinkProbes } from '../link-probes.ts'
+import { noProgress, type Report } from '../no-progress.ts'
+import { activePeers, positionOf } from '../plan-in-force.ts'
+import { createShardExchange, type ShardExchange } from '../shards.ts'
+import { createWatch, type Watch } from '../watch.ts'
+import { type FromHost, type HeaderToHost, messagesFromHost } from './from-host.ts'
+import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
+import { type MemberEvent, type MemberState, transition } from './member-state.ts'
+import { createProgressReporter, type ProgressReporter } from './progress.ts'
+import { StageLife } from './stage-life.ts'
+import type { StageRun } from './stage-run.ts'
+
+/** How often the host hears from us while we train. */
+const reportEveryMs = second
+/** A neighbour that only we cannot reach: so long the host has to notice by itself. */
+const unreachableForMs = 15 * second
+/** Announcements of a plan that the host has told others before us. */
+const maxEarlyMessages = 1024
+
+type Outcome = Pick<JobResult, 'outcome' | 'reason'>
+
+export class Member {
+  readonly #ports: MemberPorts
+  readonly #membership: Membership
+  readonly #onChange: () => void
+  readonly #watch: Watch
+  readonly #probes: LinkProbes
+  readonly #shards: ShardExchange
+  readonly #fromHost: FromHost
+  readonly #life = new AbortController()
+  readonly #reporter: ProgressReporter
+  #stage: StageLife | undefined
+  #ended: Outcome | undefined
+  #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
+  readonly log: JobLog
+  readonly curve = new Curve<{ updates: number; loss: number }>()
+  state: MemberState = { name: 'waiting', reason: 'the host gathers members' }
+  plan: Plan | undefined
+  assignment: Assignment | undefined
+  lastReport: Report = noProgress
+
+  constructor(ports: MemberPorts, membership: Membership, onChange: () => void) {
+    this.#ports = ports
+    this.#membership = membership
+    this.#onChange = onChange
+    this.#watch = createWatch(ports.clock)
+    this.#probes = createLinkProbes(ports, membership.job)
+    this.#shards = createShardExchange(ports, membership.job)
+    this.#reporter = createProgressReporter(ports)
+    this.log = createJobLog(ports)
+    this.#fromHost = messagesFromHost(ports, membership, {
+      stage: () => this.#stage,
+      probes: this.#probes,
+      signal: this.#life.signal,
+      take: this.#take.bind(this),
+      start: this.#start.bind(this),
+      replan: this.#replan.bind(this),
+      end: this.end.bind(this),
+      toHost: this.#toHost.bind(this),
+      background: this.#background.bind(this),
+    })
+  }
+
+  /** Resolves when the job is over for this PC. */
+  async ended(): Promise<Outcome> {
+    await this.#watch.until(() => this.#ended !== undefined)
+    return this.#ended ?? { outcome: 'failed', reason: 'ended without a reason' }
+  }
+
+  /** Messages that are not for a host. @throws BadMessageError */
+  deliver(from: PeerId, message: WireMessage): void {
+    const { type } = message.header
+    const fromHost = this.#fromHost[type] as ((message: WireMessage) => void) | undefined
+    if (type === 'probe' || type === 'probe-reply') {
+      this.#probes.deliver(from, message as WireMessage<'probe' | 'probe-reply'>)
+    } else if (type === 'shard-request' || type === 'shard-piece' || type === 'shard-refused') {
+      this.#shards.deliver(from, message as WireMessage<'shard-request' | 'shard-piece' | 'shard-refused'>)
+    } else if (fromHost !== undefined) {
+      if (from !== this.#membership.host) throw new BadMessageError(`only the host may send ${type}`)
+      fromHost(message)
+    } else {
+      this.#deliverToStage(from, message)
+    }
+  }
+
+  #deliverToStage(from: PeerId, message: WireMessage): void {
+    const early = message.header.plan > (this.plan?.number ?? 0) || this.state.name === 'preparing'
+    if (!early) this.#stage?.run?.deliver(from, message)
+    else if (this.#early.length < maxEarlyMessages) this.#early.push({ from, message })
+  }
+
+  #deliverEarly(): void {
+    const early = this.#early
+    this.#early = []
+    for (const { from, message } of early) {
+      try {
+        this.#deliverToStage(from, message)
+      } catch (error) {
+        this.#ports.log('warn', reportOf(error).message)
+      }
+    }
+  }
+
+  #take(assignment: Assignment): void {
+    this.#stage?.stop('a new plan')
+    this.#stage = undefined
+    this.plan = assignment.proposal
+    this.assignment = assignment
+    const { self } = this.#ports.links
+    const position = positionOf(assignment.proposal, self)
+    if (position === undefined) {
+      const unused = assignment.proposal.layout.unused.find(({ peer }) => peer === self)
+      this.#become({ name: 'left-out', reason: unused?.reason ?? 'the plan does not need this PC' })
+      return
+    }
+    const onChange = this.#changed.bind(this)
+    const hooks = { onChange, onTally: this.#reporter.addTraining }
+    const stage = new StageLife(this.#ports, this.#membership, {
+      assignment,
+      position,
+      shards: this.#shards,
+      hooks,
+    })
+    this.#stage = stage
+    this.#become({ name: 'assigned' })
+    stage.prepare().then(
+      (run) => {
+        if (stage.signal.aborted) run.stop('a new plan')
+        else this.#ready(run)
+      },
+      (error: unknown) => {
+        if (!stage.signal.aborted) this.#fail(error)
+      },
+    )
+  }
+
+  #ready(run: StageRun): void {
+    this.#become({ name: 'stage-ready' })
+    this.#deliverEarly()
+    this.#toHost({ type: 'stage-ready' })
+    run.finished.then(
+      async (summary) => {
+        await this.#report(run)
+        this.#become({ name: 'stage-finished' })
+        this.#toHost({ type: 'stage-finished', ...summary })
+      },
+      (error: unknown) => {
+        // The stage of an inactive cluster may fail: its neighbours are gone, and it is out of the plan already.
+        if (this.#stage?.run === run && this.#active()) this.#fail(error)
+      },
+    )
+  }
+
+  #start(): void {
+    this.#become({ name: 'started' })
+    this.#stage?.run?.start()
+    if (this.#stage !== undefined) this.#background(this.#reportRegularly(this.#stage))
+  }
+
+  #active(): boolean {
+    return this.plan !== undefined && this.#stage?.isActive(this.plan) === true
+  }
+
+  #replan(plan: Plan, reason: string): void {
+    this.plan = plan
+    this.#stage?.run?.replan(plan)
+    if (this.#active()) this.#become({ name: 'cluster-active' })
+    else {
+      this.log.say(`this PC waits: ${reason}`)
+      this.#become({ name: 'cluster-inactive', reason })
+      this.#background(this.#stage?.save())
+    }
+    this.#deliverEarly()
+  }
+
+  async #report(run: StageRun): Promise<void> {
+    this.lastReport = await this.#reporter.report(run)
+    const { training, updates } = this.lastReport
+    if (training !== undefined) this.curve.add({ updates, loss: training.lossSum / training.labels })
+    this.#toHost({ type: 'progress', ...this.lastReport })
+    this.#changed()
+  }
+
+  async #reportRegularly({ run, signal }: StageLife): Promise<void> {
+    while (run !== undefined && !signal.aborted && this.state.name !== 'finished') {
+      await this.#report(run)
+      await this.#ports.clock.sleep(reportEveryMs, signal)
+    }
+  }
+
+  pause(): void {
+    this.#become({ name: 'pause-asked' })
+    if (this.state.name === 'draining') this.#toHost({ type: 'pause-request' })
+  }
+
+  resume(): void {
+    if (this.state.name === 'paused' || this.state.name === 'draining')
+      this.#toHost({ type: 'resume-request' })
+  }
+
+  /** Tell the host and go. */
+  leave(reason: string): void {
+    this.#toHost({ type: 'leaving', reason: reason.slice(0, 500) })
+    this.end({ outcome: 'stopped', reason })
+  }
+
+  /** A peer is gone: without its host a member stops; a neighbour is the host's business unless only we miss it. */
+  lost(peer: PeerId, reason: string): void {
+    if (peer === this.#membership.host) {
+      const saved = this.#stage?.save() ?? Promise.resolve()
+      const end = () => {
+        this.end({ outcome: 'failed', reason: `the host is gone (${reason}); what this PC trained is saved` })
+      }
+      this.#background(saved.finally(end))
+      return
+    }
+    const number = this.plan?.number
+    const noticed = this.#ports.clock.sleep(unreachableForMs, this.#life.signal).then(() => {
+      const needed = this.plan !== undefined && activePeers(this.plan).includes(peer) && this.#active()
+      if (needed && this.plan?.number === number) this.leave(`cannot reach ${peer} any more: ${reason}`)
+    })
+    this.#background(noticed)
+  }
+
+  #fail(error: unknown): void {
+    const { kind, message } = reportOf(error)
+    if (kind === 'aborted') return
+    this.#ports.log('error', message, { stack: error instanceof Error ? error.stack : undefined })
+    this.#toHost({ type: 'leaving', reason: message.slice(0, 500) })
+    this.end({ outcome: 'failed', reason: message })
+  }
+
+  end(outcome: Outcome): void {
+    if (this.#ended !== undefined) return
+    this.#ended = outcome
+    this.log.say(`${outcome.outcome}: ${outcome.reason}`)
+    this.#life.abort()
+    this.#stage?.stop(outcome.reason)
+    this.#background(this.#ports.engine.unload())
+    this.#become({ name: 'ended', reason: outcome.reason })
+  }
+
+  #toHost(header: HeaderToHost): void {
+    const whole = { ...header, job: this.#membership.job, plan: this.plan?.number ?? 0 } as WireHeader
+    this.#background(this.#ports.links.send(this.#membership.host, { header: whole, tensors: [] }))
+  }
+
+  #become(event: MemberEvent): void {
+    const next = transition(this.state, event)
+    if (next.name !== this.state.name) this.#ports.log('debug', `${this.state.name} → ${next.name}`)
+    this.state = next
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#watch.notify()
+    this.#onChange()
+  }
+
+  /** Work whose failure has its own way to the surface: lost peers through the links, the rest into the log. */
+  #background(work: Promise<unknown> | undefined): void {
+    work?.catch((error: unknown) => {
+      const { kind, message } = reportOf(error)
+      if (kind !== 'aborted') this.#ports.log(kind === 'bug' ? 'error' : 'warn', message)
+    })
+  }
+}

@@ -1,0 +1,117 @@
+/** One assignment of this PC from plan to end: load the engine, fetch shards, take the weights, then train. */
+import { InvariantError } from '../../../../shared/errors.ts'
+import type { PeerId } from '../../../../shared/ids.ts'
+import type { WireMessage } from '../../../../shared/messages/wire.ts'
+import type { LayerRange } from '../../../../shared/model/graph.ts'
+import { layoutOfGraph, stateLayout } from '../../../../shared/model/layout.ts'
+import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
+import type { ShardExchange } from '../shards.ts'
+import { StateReceiver } from '../transfer.ts'
+import { createWatch } from '../watch.ts'
+import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
+import { createStageRun, type StageRun, type StageRunHooks } from './stage-run.ts'
+
+export interface StageLifeSetup {
+  readonly assignment: Assignment
+  readonly position: StagePosition
+  readonly shards: ShardExchange
+  readonly hooks: StageRunHooks
+}
+
+export class StageLife {
+  readonly #ports: MemberPorts
+  readonly #membership: Membership
+  readonly #setup: StageLifeSetup
+  readonly #end = new AbortController()
+  readonly #watch
+  readonly #receiver: StateReceiver
+  readonly layers: LayerRange
+  /** There once everything is ready. */
+  run: StageRun | undefined
+
+  /** @throws InvariantError when the plan has no such stage */
+  constructor(ports: MemberPorts, membership: Membership, setup: StageLifeSetup) {
+    const { assignment, position } = setup
+    const layers = assignment.proposal.layout.clusters[position.cluster]?.stages[position.stage]?.layers
+    if (layers === undefined) throw new InvariantError('the plan has no such stage')
+    this.#ports = ports
+    this.#membership = membership
+    this.#setup = setup
+    this.#watch = createWatch(ports.clock)
+    this.layers = layers
+    // Before anything is awaited: the host's weights may arrive at once.
+    this.#receiver = new StateReceiver(
+      layers,
+      stateLayout(layoutOfGraph(assignment.spec.graph), layers).length,
+    )
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal
+  }
+
+  /** A piece of the weights. @throws BadMessageError */
+  accept(message: WireMessage<'parameters'>): void {
+    this.#receiver.accept(message)
+    this.#watch.notify()
+  }
+
+  /** @throws DeviceMemoryError, CorruptShardError, DiskFullError, AbortedError */
+  async prepare(): Promise<StageRun> {
+    const { assignment, position, hooks } = this.#setup
+    const { spec } = assignment
+    await this.#loadEngine()
+    await this.#fetchShards()
+    await this.#watch.until(() => this.#receiver.complete, { signal: this.signal })
+    await this.#ports.engine.writeState(this.#receiver.state)
+    const batches = this.#ports.store.open(spec.data, spec)
+    this.run = createStageRun(this.#ports, { assignment, position, batches, hooks })
+    return this.run
+  }
+
+  async #loadEngine(): Promise<void> {
+    const { assignment, position } = this.#setup
+    const { graph, recipe, seed } = assignment.spec
+    await this.#ports.engine.load({
+      graph,
+      layers: this.layers,
+      optimizer: recipe.optimizer,
+      learningRate: recipe.learningRate,
+      ...(recipe.clipNorm === undefined ? {} : { clipNorm: recipe.clipNorm }),
+      // Clusters draw their own dropout masks.
+      seed: (seed + position.cluster) >>> 0,
+      memoryBudgetBytes: this.#membership.memoryBytes,
+    })
+  }
+
+  /** The root needs inputs, the leaf labels. The host has every shard on its own disk. */
+  async #fetchShards(): Promise<void> {
+    const { assignment, position, shards } = this.#setup
+    const { data } = assignment.spec
+    const depth = assignment.proposal.layout.clusters[position.cluster]?.stages.length ?? 0
+    const columns = [
+      ...(position.stage === 0 ? [data.inputs] : []),
+      ...(position.stage === depth - 1 ? [data.labels] : []),
+    ]
+    const { host } = this.#membership
+    const sources: readonly PeerId[] = host === this.#ports.links.self ? [] : [host]
+    await shards.fetch({ columns, sources, plan: assignment.proposal.number, signal: this.signal })
+  }
+
+  /** Whether the cluster of this stage trains under a plan. */
+  isActive(plan: Plan): boolean {
+    return plan.active.includes(this.#setup.position.cluster)
+  }
+
+  /** Keep what this stage learned on disk. @throws DiskFullError */
+  async save(): Promise<void> {
+    if (this.run === undefined) return
+    const state = await this.#ports.engine.readState(this.layers)
+    await this.#ports.vault.saveStage(this.#membership.job, { updates: this.run.stats.updates, state })
+  }
+
+  stop(reason: string): void {
+    this.#end.abort()
+    this.run?.stop(reason)
+  }
+}

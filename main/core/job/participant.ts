@@ -1,0 +1,165 @@
+/** This agent's part in a job: the only face of core. A host takes part with its own PC, too. */
+import { BadMessageError } from '../../../shared/errors.ts'
+import type { PeerId } from '../../../shared/ids.ts'
+import type { JobResult, JobView } from '../../../shared/messages/control.ts'
+import type { WireMessage, WireType } from '../../../shared/messages/wire.ts'
+import type { Sender } from '../ports.ts'
+import { Pace } from './forecast.ts'
+import { createHost } from './host/host.ts'
+import type { HostedJob } from './host/host-state.ts'
+import type { MemberPorts, Membership } from './member/member-ports.ts'
+import { viewOfMember } from './member/member-view.ts'
+import { Member } from './member/member.ts'
+
+/** A job under way here. Commands go down, `view` is the state that goes up. */
+export interface Participation {
+  readonly ended: Promise<JobResult>
+  view(): Omit<JobView, 'invite'>
+  pause(): void
+  resume(): void
+  /** Host: plan now. */
+  startNow(): void
+  /** Host: end early, keep the model. */
+  finish(): void
+  /** Member: go. Host: stop without a model. */
+  leave(): void
+}
+
+const hostBound: ReadonlySet<WireType> = new Set<WireType>([
+  'join-request',
+  'links',
+  'stage-ready',
+  'progress',
+  'validated',
+  'stage-finished',
+  'pause-request',
+  'resume-request',
+  'held',
+  'leaving',
+])
+
+/** Messages to whom they are for; what no honest peer sends is logged and dropped. */
+function route(
+  ports: MemberPorts,
+  deliver: (from: Sender, message: WireMessage) => void,
+  lost: (peer: PeerId, reason: string) => void,
+): () => void {
+  const unsubscribe = ports.links.onMessage((from, message) => {
+    try {
+      deliver(from, message)
+    } catch (error) {
+      if (!(error instanceof BadMessageError)) throw error
+      ports.log('warn', `${from.peer} sent a bad message: ${error.message}`)
+    }
+  })
+  const unwatch = ports.links.onLost(lost)
+  return () => {
+    unsubscribe()
+    unwatch()
+  }
+}
+
+/** Host a job and train in it. */
+export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => void): Participation {
+  const { self } = ports.links
+  const { displayName, memoryBytes } = hosted.device
+  const membership = { job: hosted.job, name: hosted.spec.name, host: self, displayName, memoryBytes }
+  const stop = new AbortController()
+  const host = createHost(ports, hosted)
+  const member = new Member(ports, membership, onChange)
+  const unroute = route(
+    ports,
+    (from, message) => {
+      const { type } = message.header
+      if (hostBound.has(type) || (type === 'parameters' && host.expects(from.peer)))
+        host.deliver(from, message)
+      else if (from.standing !== 'stranger') member.deliver(from.peer, message)
+      onChange()
+    },
+    (peer, reason) => {
+      host.lost(peer, reason)
+      onChange()
+    },
+  )
+  const ended = host.run(stop.signal).then(async (result) => {
+    await member.ended()
+    unroute()
+    onChange()
+    return result
+  })
+  return {
+    ended,
+    view: () => host.view(),
+    pause: () => {
+      member.pause()
+    },
+    resume: () => {
+      member.resume()
+    },
+    startNow: () => {
+      host.startNow()
+    },
+    finish: () => {
+      host.finish()
+    },
+    leave: () => {
+      stop.abort()
+    },
+  }
+}
+
+/** Take part in another PC's job, after it admitted us. */
+export function joinJob(ports: MemberPorts, membership: Membership, onChange: () => void): Participation {
+  const member = new Member(ports, membership, onChange)
+  const pace = new Pace()
+  const startedMs = ports.clock.now()
+  let result: JobResult | null = null
+  const unroute = route(
+    ports,
+    (from, message) => {
+      if (from.standing !== 'stranger') member.deliver(from.peer, message)
+    },
+    (peer, reason) => {
+      member.lost(peer, reason)
+    },
+  )
+  const self = { ...membership, peer: ports.links.self }
+  const view = () => {
+    const seen = viewOfMember(member, self)
+    pace.see({ atMs: ports.clock.now(), updates: seen.updates, samples: seen.samples })
+    const secondsLeft = seen.phase === 'training' ? pace.secondsLeft(seen.targetUpdates) : null
+    return { ...seen, samplesPerSecond: pace.samplesPerSecond, secondsLeft, result }
+  }
+  const ended = member.ended().then((outcome): JobResult => {
+    unroute()
+    const { updates, samples, sent, maxStaleness } = member.lastReport
+    result = {
+      ...outcome,
+      model: null,
+      validation: null,
+      updates,
+      samples,
+      seconds: (ports.clock.now() - startedMs) / 1000,
+      bytesSent: sent,
+      maxStaleness,
+    }
+    onChange()
+    return result
+  })
+  const nothing = () => undefined // only a host starts and finishes a job
+  return {
+    ended,
+    view,
+    pause: () => {
+      member.pause()
+    },
+    resume: () => {
+      member.resume()
+    },
+    startNow: nothing,
+    finish: nothing,
+    leave: () => {
+      member.leave('left on purpose')
+    },
+  }
+}

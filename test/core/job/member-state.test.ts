@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { type MemberEvent, type MemberState, transition } from '../../../main/core/job/member/member-state.ts'
+
+const after = (...events: MemberEvent[]) =>
+  events.reduce(transition, { name: 'waiting', reason: '' } as MemberState)
+const started: MemberEvent[] = [{ name: 'assigned' }, { name: 'stage-ready' }, { name: 'started' }]
+
+describe('a member', () => {
+  it('trains only after its stage was ready', () => {
+    expect(after({ name: 'started' }).name).toBe('waiting')
+    expect(after(...started).name).toBe('training')
+  })
+
+  it('drains before it is paused, and remembers that it asked', () => {
+    const draining = after(...started, { name: 'pause-asked' })
+    expect(draining.name).toBe('draining')
+    expect(transition(draining, { name: 'cluster-inactive', reason: 'you pause' })).toEqual({
+      name: 'paused',
+      reason: 'you pause',
+      byUs: true,
+    })
+  })
+
+  it('is paused by others without having asked', () => {
+    expect(after(...started, { name: 'cluster-inactive', reason: 'attic-pc pauses' })).toEqual({
+      name: 'paused',
+      reason: 'attic-pc pauses',
+      byUs: false,
+    })
+  })
+
+  it('prepares anew for a new assignment at any time', () => {
+    expect(after(...started, { name: 'assigned' }).name).toBe('preparing')
+  })
+
+  it('stays ended, whatever comes', () => {
+    const ended = after({ name: 'ended', reason: 'the host is gone' })
+    for (const event of [...started, { name: 'cluster-active' } as const])
+      expect(transition(ended, event)).toBe(ended)
+  })
+})

@@ -15,7 +15,7 @@ export const conv2d: LayerRule<'conv2d'> = (layer, input, { parameter }) => {
     const parts = tf.split<Tensor4D>(x, layer.groups, 3)
     const filters = tf.split<Tensor4D>(weight, layer.groups, 3)
     product = tf.concat(
-      parts.map((part, group) => slide(part, filters[group] as Tensor4D)),
+      parts.map((part, group) => slide(part, filters[group] ?? weight)),
       3,
     )
   }

@@ -4,18 +4,25 @@ import type { PeerId } from '../../../shared/ids.ts'
 import type { Header, WireMessage } from '../../../shared/messages/wire.ts'
 import { kibibyte, second } from '../../../shared/units.ts'
 import type { Clock, Links } from '../ports.ts'
-import { createWatch } from './watch.ts'
+import { createWatch, type Watch } from './watch.ts'
 
 /** Small messages tell the round trip; the least of them is nearest to the truth. */
 const roundTrips = 3
 /** Ballast grows until it takes long enough to be told from noise. */
 const ballastBytes = [64 * kibibyte, 512 * kibibyte, 4096 * kibibyte]
 const longEnoughMs = 200
+/** Below this a clock tells nothing. */
+const shortestMs = 0.1
 const answerWithinMs = 15 * second
 /** A pool of thousands is not measured pair by pair: so many ways from each peer tell its uplink. */
 export const probedPeers = 16
 
 export type LinkReport = Header<'links'>['links'][number]
+
+interface ProbePorts {
+  readonly links: Links
+  readonly clock: Clock
+}
 
 /** Measures ways and answers others' probes. */
 export interface LinkProbes {
@@ -24,63 +31,72 @@ export interface LinkProbes {
   deliver(from: PeerId, message: WireMessage<'probe' | 'probe-reply'>): void
 }
 
-export function createLinkProbes(ports: { links: Links; clock: Clock }, job: string): LinkProbes {
-  const { links, clock } = ports
-  const watch = createWatch(clock)
-  const unanswered = new Map<number, PeerId>()
-  let nextId = 0
+/** Times one message and its answer. */
+class Stopwatch {
+  readonly #ports: ProbePorts
+  readonly #job: string
+  readonly #watch: Watch
+  readonly #unanswered = new Map<number, PeerId>()
+  #nextId = 0
 
-  function probeMessage(type: 'probe' | 'probe-reply', plan: number, id: number, bytes: number): WireMessage {
+  constructor(ports: ProbePorts, job: string) {
+    this.#ports = ports
+    this.#job = job
+    this.#watch = createWatch(ports.clock)
+  }
+
+  message(type: 'probe' | 'probe-reply', plan: number, id: number, bytes: number): WireMessage {
     const data = new Uint8Array(bytes)
-    return { header: { type, job, plan, id }, tensors: [{ dtype: 'uint8', shape: [bytes], data }] }
+    return { header: { type, job: this.#job, plan, id }, tensors: [{ dtype: 'uint8', shape: [bytes], data }] }
   }
 
   /** Milliseconds from sending to the answer, or undefined when none came. */
-  async function time(
-    peer: PeerId,
-    plan: number,
-    bytes: number,
-    signal: AbortSignal,
-  ): Promise<number | undefined> {
-    const id = nextId++
+  async time(peer: PeerId, plan: number, bytes: number, signal: AbortSignal): Promise<number | undefined> {
+    const { links, clock } = this.#ports
+    const id = this.#nextId++
     const startedMs = clock.now()
-    unanswered.set(id, peer)
+    this.#unanswered.set(id, peer)
     try {
-      await links.send(peer, probeMessage('probe', plan, id, bytes), signal)
-      const answered = await watch.until(() => !unanswered.has(id), { signal, withinMs: answerWithinMs })
-      return answered ? clock.now() - startedMs : undefined
+      await links.send(peer, this.message('probe', plan, id, bytes), signal)
+      const answered = () => !this.#unanswered.has(id)
+      const came = await this.#watch.until(answered, { signal, withinMs: answerWithinMs })
+      return came ? clock.now() - startedMs : undefined
     } finally {
-      unanswered.delete(id)
+      this.#unanswered.delete(id)
     }
   }
 
-  async function measureOne(
-    peer: PeerId,
-    plan: number,
-    signal: AbortSignal,
-  ): Promise<LinkReport | undefined> {
-    let roundTripMs = Infinity
-    for (let round = 0; round < roundTrips; round++) {
-      const tookMs = await time(peer, plan, 1, signal)
-      if (tookMs === undefined) return undefined
-      roundTripMs = Math.min(roundTripMs, Math.max(tookMs, 0.01))
-    }
-    let bytesPerSecond = 0
-    for (const bytes of ballastBytes) {
-      const tookMs = await time(peer, plan, bytes, signal)
-      if (tookMs === undefined) return undefined
-      bytesPerSecond = Math.max(bytesPerSecond, (bytes * second) / Math.max(tookMs - roundTripMs, 0.1))
-      if (tookMs > longEnoughMs) break
-    }
-    return { peer, roundTripSeconds: roundTripMs / second, bytesPerSecond }
+  answered(from: PeerId, id: number): void {
+    if (this.#unanswered.get(id) === from) this.#unanswered.delete(id)
+    this.#watch.notify()
   }
+}
 
+async function measureWay(stopwatch: Stopwatch, peer: PeerId, plan: number, signal: AbortSignal) {
+  let roundTripMs = Infinity
+  for (let round = 0; round < roundTrips; round++) {
+    const tookMs = await stopwatch.time(peer, plan, 1, signal)
+    if (tookMs === undefined) return undefined
+    roundTripMs = Math.min(roundTripMs, Math.max(tookMs, shortestMs))
+  }
+  let bytesPerSecond = 0
+  for (const bytes of ballastBytes) {
+    const tookMs = await stopwatch.time(peer, plan, bytes, signal)
+    if (tookMs === undefined) return undefined
+    bytesPerSecond = Math.max(bytesPerSecond, (bytes * second) / Math.max(tookMs - roundTripMs, shortestMs))
+    if (tookMs > longEnoughMs) break
+  }
+  return { peer, roundTripSeconds: roundTripMs / second, bytesPerSecond }
+}
+
+export function createLinkProbes(ports: ProbePorts, job: string): LinkProbes {
+  const stopwatch = new Stopwatch(ports, job)
   return {
     async measure(peers, plan, signal) {
       const reports: LinkReport[] = []
       for (const peer of peers.slice(0, probedPeers)) {
         // A peer that cannot be reached is left out of the report: the planner then knows no way to it.
-        const report = await measureOne(peer, plan, signal).catch(() => undefined)
+        const report = await measureWay(stopwatch, peer, plan, signal).catch(() => undefined)
         if (signal.aborted) break
         if (report !== undefined) reports.push(report)
       }
@@ -88,12 +104,12 @@ export function createLinkProbes(ports: { links: Links; clock: Clock }, job: str
     },
     deliver(from, { header, tensors }) {
       if (header.type === 'probe-reply') {
-        if (unanswered.get(header.id) === from) unanswered.delete(header.id)
-        watch.notify()
+        stopwatch.answered(from, header.id)
         return
       }
       if (tensors[0]?.dtype !== 'uint8') throw new BadMessageError('a probe came without its ballast')
-      links.send(from, probeMessage('probe-reply', header.plan, header.id, 1)).catch(() => undefined)
+      const reply = stopwatch.message('probe-reply', header.plan, header.id, 1)
+      ports.links.send(from, reply).catch(() => undefined) // a peer that is gone needs no answer
     },
   }
 }

@@ -37,11 +37,11 @@ export function measuredPool(peers: readonly MeasuredPeer[]): Pool {
     })
   }
   return {
-    peers: peers.map(({ peer, device, links }) => ({
+    peers: peers.map(({ peer, device }) => ({
       id: peer,
       memoryBytes: device.memoryBytes,
       flopsPerSecond: device.flopsPerSecond,
-      uploadBytesPerSecond: best(links.map((link) => link.bytesPerSecond)),
+      uploadBytesPerSecond: best(ways.filter((way) => way.from === peer).map((way) => way.bytesPerSecond)),
       downloadBytesPerSecond: best(ways.filter((way) => way.peer === peer).map((way) => way.bytesPerSecond)),
     })),
     links: [...pairs.values()],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type MemberEvent, type MemberState, transition } from '../../../main/core/job/member/member-state.ts'
 
 const after = (...events: MemberEvent[]) =>
-  events.reduce(transition, { name: 'waiting', reason: '' } as MemberState)
+  events.reduce<MemberState>(transition, { name: 'waiting', reason: '' })
 const started: MemberEvent[] = [{ name: 'assigned' }, { name: 'stage-ready' }, { name: 'started' }]
 
 describe('a member', () => {

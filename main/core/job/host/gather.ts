@@ -35,9 +35,7 @@ export async function answerJoin(
   const refusal =
     hosted.checkSecret(header.secret) ??
     // A member that lost its connection while gathering may come again; nobody comes into a run under way.
-    (host.phase === 'gathering' || (known !== undefined && known.state === 'joined')
-      ? undefined
-      : 'already-training')
+    (host.phase === 'gathering' || known?.state === 'joined' ? undefined : 'already-training')
   if (refusal !== undefined) {
     host.send(from.peer, { type: 'refused', refusal, text: saidWith[refusal] ?? refusal })
     return

@@ -80,7 +80,7 @@ export class HostState {
 
   /** Fire and forget: a peer that cannot be reached is reported lost by the links. */
   send(peer: PeerId, header: WithoutEnvelope<WireHeader>): void {
-    const whole = { ...header, job: this.hosted.job, plan: this.planNumber } as WireHeader
+    const whole = { ...header, job: this.hosted.job, plan: this.planNumber }
     this.ports.links.send(peer, { header: whole, tensors: [] }).catch((error: unknown) => {
       this.ports.log('debug', `could not send ${header.type} to ${this.roll.nameOf(peer)}`, {
         error: String(error),

@@ -8,6 +8,7 @@ import { Pace } from '../forecast.ts'
 import { conclude, noteParameters } from './conclude.ts'
 import { answerJoin, gather, sendRoster } from './gather.ts'
 import { type HostedJob, type HostPorts, HostState } from './host-state.ts'
+import { viewOfHost } from './host-view.ts'
 import { prepare } from './prepare.ts'
 import { resultOf, samplesTrained, updatesMade } from './run-report.ts'
 import {
@@ -144,23 +145,6 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
       finishEarly(host)
       host.watch.notify()
     },
-    view: () => ({
-      job: hosted.job,
-      name: hosted.spec.name,
-      role: 'host',
-      phase: host.phase,
-      text: host.text,
-      members: host.roll.views(host.secondsTrained),
-      plan: host.plan ?? null,
-      updates: updatesMade(host),
-      targetUpdates: hosted.spec.target.updates,
-      samples: samplesTrained(host),
-      samplesPerSecond: pace.samplesPerSecond,
-      secondsLeft: host.phase === 'training' ? pace.secondsLeft(hosted.spec.target.updates) : null,
-      trainingCurve: [...host.trainingCurve.points],
-      validationCurve: [...host.validationCurve.points],
-      log: [...host.log.lines],
-      result,
-    }),
+    view: () => viewOfHost(host, pace, result),
   }
 }

@@ -58,16 +58,22 @@ export function noteProgress(host: HostState, from: PeerId, { header }: WireMess
 function validateIfDue(host: HostState): void {
   const { validation, data } = host.hosted.spec
   const cluster = planOf(host).active[0]
-  if (host.phase !== 'training' || cluster === undefined || data.validationSamples === 0) return
-  // One at a time: a slow cluster is not buried in validations. A lost cluster's never answers.
-  const running = host.validation
-  if (running !== undefined && running.tally === undefined && running.cluster === cluster) return
+  const possible = host.phase === 'training' && data.validationSamples > 0
+  if (!possible || cluster === undefined || isValidating(host, cluster)) return
   const root = peersOf(planOf(host), cluster)[0] ?? ''
   const { updates } = host.roll.get(root)?.progress ?? noProgress
-  const id = Math.floor(updates / (validation.everyUpdates ?? Infinity))
-  if (id <= (running?.id ?? 0)) return
+  const { everyUpdates = Infinity } = validation
+  const id = Math.floor(updates / everyUpdates)
+  if (id <= lastValidation(host)) return
   host.validation = { id, cluster }
   host.send(root, { type: 'validate', id, samples: Math.min(validation.samples, data.validationSamples) })
+}
+
+const lastValidation = (host: HostState) => host.validation?.id ?? 0
+
+/** One at a time: a slow cluster is not buried in validations. A lost cluster's never answers. */
+function isValidating({ validation }: HostState, cluster: number): boolean {
+  return validation !== undefined && validation.tally === undefined && validation.cluster === cluster
 }
 
 /** Take a validation's outcome, if it is the one we wait for. */

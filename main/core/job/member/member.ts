@@ -2,7 +2,8 @@
 import { BadMessageError, reportOf } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { JobResult } from '../../../../shared/messages/control.ts'
-import type { WireHeader, WireMessage } from '../../../../shared/messages/wire.ts'
+import type { WireMessage } from '../../../../shared/messages/wire.ts'
+import type { Tally } from '../../../../shared/model/graph.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import { second } from '../../../../shared/units.ts'
 import { Curve } from '../curve.ts'
@@ -10,12 +11,12 @@ import { createJobLog, type JobLog } from '../job-log.ts'
 import { createLinkProbes, type LinkProbes } from '../link-probes.ts'
 import { noProgress, type Report } from '../no-progress.ts'
 import { activePeers, positionOf } from '../plan-in-force.ts'
-import { createShardExchange, type ShardExchange } from '../shards.ts'
 import { createWatch, type Watch } from '../watch.ts'
 import { type FromHost, type HeaderToHost, messagesFromHost } from './from-host.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import { type MemberEvent, type MemberState, transition } from './member-state.ts'
 import { createProgressReporter, type ProgressReporter } from './progress.ts'
+import { ShardExchange } from './shard-exchange.ts'
 import { StageLife } from './stage-life.ts'
 import type { StageRun } from './stage-run.ts'
 
@@ -54,7 +55,7 @@ export class Member {
     this.#onChange = onChange
     this.#watch = createWatch(ports.clock)
     this.#probes = createLinkProbes(ports, membership.job)
-    this.#shards = createShardExchange(ports, membership.job)
+    this.#shards = new ShardExchange(ports, membership.job)
     this.#reporter = createProgressReporter(ports)
     this.log = createJobLog(ports)
     this.#fromHost = messagesFromHost(ports, membership, {
@@ -83,7 +84,7 @@ export class Member {
     if (type === 'probe' || type === 'probe-reply') {
       this.#probes.deliver(from, message as WireMessage<'probe' | 'probe-reply'>)
     } else if (type === 'shard-request' || type === 'shard-piece' || type === 'shard-refused') {
-      this.#shards.deliver(from, message as WireMessage<'shard-request' | 'shard-piece' | 'shard-refused'>)
+      this.#shards.deliver(from, message)
     } else if (fromHost !== undefined) {
       if (from !== this.#membership.host) throw new BadMessageError(`only the host may send ${type}`)
       fromHost(message)
@@ -115,6 +116,7 @@ export class Member {
     this.#stage = undefined
     this.plan = assignment.proposal
     this.assignment = assignment
+    this.#shards.use(assignment.spec.data)
     const { self } = this.#ports.links
     const position = positionOf(assignment.proposal, self)
     if (position === undefined) {
@@ -123,7 +125,12 @@ export class Member {
       return
     }
     const onChange = this.#changed.bind(this)
-    const hooks = { onChange, onTally: this.#reporter.addTraining }
+    const hooks = {
+      onChange,
+      onTally: (tally: Tally) => {
+        this.#reporter.addTraining(tally)
+      },
+    }
     const stage = new StageLife(this.#ports, this.#membership, {
       assignment,
       position,
@@ -215,6 +222,7 @@ export class Member {
 
   /** A peer is gone: without its host a member stops; a neighbour is the host's business unless only we miss it. */
   lost(peer: PeerId, reason: string): void {
+    this.#shards.lost(peer)
     if (peer === this.#membership.host) {
       const saved = this.#stage?.save() ?? Promise.resolve()
       const end = () => {
@@ -250,7 +258,7 @@ export class Member {
   }
 
   #toHost(header: HeaderToHost): void {
-    const whole = { ...header, job: this.#membership.job, plan: this.plan?.number ?? 0 } as WireHeader
+    const whole = { ...header, job: this.#membership.job, plan: this.plan?.number ?? 0 }
     this.#background(this.#ports.links.send(this.#membership.host, { header: whole, tensors: [] }))
   }
 

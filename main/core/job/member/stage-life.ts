@@ -1,14 +1,13 @@
 /** One assignment of this PC from plan to end: load the engine, fetch shards, take the weights, then train. */
 import { InvariantError } from '../../../../shared/errors.ts'
-import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { layoutOfGraph, stateLayout } from '../../../../shared/model/layout.ts'
 import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
-import type { ShardExchange } from '../shards.ts'
 import { StateReceiver } from '../transfer.ts'
 import { createWatch } from '../watch.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
+import type { ShardExchange } from './shard-exchange.ts'
 import { createStageRun, type StageRun, type StageRunHooks } from './stage-run.ts'
 
 export interface StageLifeSetup {
@@ -87,15 +86,14 @@ export class StageLife {
   /** The root needs inputs, the leaf labels. The host has every shard on its own disk. */
   async #fetchShards(): Promise<void> {
     const { assignment, position, shards } = this.#setup
-    const { data } = assignment.spec
     const depth = assignment.proposal.layout.clusters[position.cluster]?.stages.length ?? 0
-    const columns = [
-      ...(position.stage === 0 ? [data.inputs] : []),
-      ...(position.stage === depth - 1 ? [data.labels] : []),
-    ]
     const { host } = this.#membership
-    const sources: readonly PeerId[] = host === this.#ports.links.self ? [] : [host]
-    await shards.fetch({ columns, sources, plan: assignment.proposal.number, signal: this.signal })
+    await shards.fetch({
+      reads: { inputs: position.stage === 0, labels: position.stage === depth - 1 },
+      sources: host === this.#ports.links.self ? [] : [host],
+      planNumber: () => assignment.proposal.number,
+      signal: this.signal,
+    })
   }
 
   /** Whether the cluster of this stage trains under a plan. */

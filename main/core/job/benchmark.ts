@@ -10,14 +10,21 @@ import { initialState } from '../model/initial-state.ts'
 import { profileOf } from '../model/profile.ts'
 import type { Clock, StageEngine } from '../ports.ts'
 
+/** Samples of a measured step; one where even a single sample is slow, as on plain JavaScript. */
 const microBatch = 8
+const slowStep: Millis = second / 10
 /** β where the leaf computes loss and backward in one go, nothing recomputed: the backward is two forwards. */
 const backwardFactor = 2
 
-/** The first steps compile kernels and fill caches: at least one, more while they are quick. */
-const warmUp = { most: 3, budget: second / 4 }
-/** An odd number of steps has a middle one; a slow engine gets by with three. */
-const measured = { least: 3, most: 15, budget: (3 * second) / 4 }
+interface StepLimits {
+  readonly least: number
+  readonly most: number
+  readonly budget: Millis
+}
+/** The first steps, of one sample, compile kernels and fill caches: one at least, more while they are quick. */
+const warmUp: StepLimits = { least: 1, most: 3, budget: second / 4 }
+/** A slow engine gets by with three. */
+const measured: StepLimits = { least: 3, most: 15, budget: (3 * second) / 4 }
 
 /** Two convolutions and two dense layers: 8.7 MFLOP a sample and training step, 69 a step. */
 const builtIn: ModelGraph = modelGraph.parse({
@@ -40,8 +47,7 @@ const builtIn: ModelGraph = modelGraph.parse({
 
 /**
  * Measure the speed of an engine: the median over whole training steps (forward, loss, backward, update) of a
- * model held in one stage. Takes about a second of engine time, and never more than four steps beyond it. The
- * engine's stage is unloaded afterwards.
+ * model held in one stage. Takes about a second of engine time, or one step of one sample where that alone takes longer. The engine's stage is unloaded afterwards.
  *
  * Counted as the planner counts: a multiply-add is two FLOPs, a training step is (1 + β) forwards with β = 2. What
  * else a step costs (activations, optimizer, calls) is time without FLOPs, as it is in a real job.
@@ -57,9 +63,8 @@ export async function measureSpeed(request: {
   readonly graph?: ModelGraph
 }): Promise<FlopsPerSecond> {
   const { engine, clock, graph = builtIn } = request
-  const settings = recipe.parse({ schedule: { microBatch } })
-  const flops = flopsOfStep(graph, settings)
-  const batch = makeBatch(graph)
+  const settings = recipe.parse({})
+  const flopsPerSample = trainingFlops(graph, settings)
   try {
     await engine.load({
       graph,
@@ -70,16 +75,17 @@ export async function measureSpeed(request: {
       memoryBudgetBytes: 0,
     })
     await engine.writeState(initialState(graph, [0, graph.layers.length], 0))
-    return speedOf(flops, await timeSteps({ engine, clock, batch }), engine.backend)
+    const { samples, times } = await timeSteps({ engine, clock, batchOf: (size) => makeBatch(graph, size) })
+    return speedOf(samples * flopsPerSample, times, engine.backend)
   } finally {
     await engine.unload()
   }
 }
 
-/** @throws InvalidInputError when there is nothing to count */
-function flopsOfStep(graph: ModelGraph, settings: Recipe): Flops {
+/** Of one sample and step. @throws InvalidInputError when there is nothing to count */
+function trainingFlops(graph: ModelGraph, settings: Recipe): Flops {
   const forward = profileOf(graph, settings).layers.reduce((sum, layer) => sum + layer.flopsPerSample, 0)
-  if (forward > 0) return microBatch * forward * (1 + backwardFactor)
+  if (forward > 0) return forward * (1 + backwardFactor)
   throw new InvalidInputError(
     `model "${graph.name}" has no layer that computes (dense, conv2d, attention): it measures no speed`,
   )
@@ -90,28 +96,30 @@ interface Batch {
   readonly labels: HostTensor
 }
 
-/** Milliseconds of each measured step. */
-async function timeSteps(run: {
+interface Timing {
   readonly engine: StageEngine
   readonly clock: Clock
-  readonly batch: Batch
-}): Promise<readonly Millis[]> {
+  readonly batchOf: (samples: number) => Batch
+}
+
+/** Milliseconds of each measured step, and the samples in one. */
+async function timeSteps({ engine, clock, batchOf }: Timing) {
   let step = 0
-  const repeat = async (limits: { least: number; most: number; budget: Millis }) => {
-    const began = run.clock.now()
+  const repeat = async (batch: Batch, { least, most, budget }: StepLimits) => {
+    const began = clock.now()
     const times: Millis[] = []
-    while (
-      times.length < limits.least ||
-      (times.length < limits.most && run.clock.now() - began < limits.budget)
-    ) {
-      const before = run.clock.now()
-      await trainStep(run.engine, run.batch, step++)
-      times.push(run.clock.now() - before)
+    while (times.length < least || (times.length < most && clock.now() - began < budget)) {
+      const before = clock.now()
+      await trainStep(engine, batch, step++)
+      times.push(clock.now() - before)
     }
     return times
   }
-  await repeat({ least: 1, ...warmUp })
-  return repeat(measured)
+  const warm = await repeat(batchOf(1), warmUp)
+  const last = warm.at(-1) ?? 0
+  if (last >= measured.budget) return { samples: 1, times: warm }
+  const samples = last > slowStep ? 1 : microBatch
+  return { samples, times: await repeat(batchOf(samples), measured) }
 }
 
 async function trainStep(engine: StageEngine, batch: Batch, step: number): Promise<void> {
@@ -133,8 +141,8 @@ function speedOf(flops: Flops, times: readonly Millis[], backend: string): Flops
   )
 }
 
-/** B random samples with labels of the task's kind. */
-function makeBatch(graph: ModelGraph): Batch {
+/** Random samples [B, ...] with labels of the task's kind. */
+function makeBatch(graph: ModelGraph, samples: number): Batch {
   const rng = createRng(seedFrom('benchmark', graph.name))
   const output = layoutOfGraph(graph).at(-1)?.outputShape ?? []
   const integers = (shape: readonly number[], below: number): HostTensor => {
@@ -149,11 +157,11 @@ function makeBatch(graph: ModelGraph): Batch {
   return {
     input:
       graph.input.type === 'tokens'
-        ? integers([microBatch, graph.input.length], graph.input.vocabulary)
-        : floats([microBatch, ...graph.input.shape]),
+        ? integers([samples, graph.input.length], graph.input.vocabulary)
+        : floats([samples, ...graph.input.shape]),
     labels:
       graph.loss.type === 'cross-entropy'
-        ? integers([microBatch, ...output.slice(0, -1)], output.at(-1) ?? 1)
-        : floats([microBatch, ...output]),
+        ? integers([samples, ...output.slice(0, -1)], output.at(-1) ?? 1)
+        : floats([samples, ...output]),
   }
 }

@@ -7,8 +7,11 @@ import { measureSpeed } from '../../../main/core/job/benchmark.ts'
 import type { Clock, ForwardRequest, StageEngine, StageSetup, StateVector } from '../../../main/core/ports.ts'
 import type { HostTensor } from '../../../shared/tensor.ts'
 
-/** An engine on a virtual clock: step n takes `stepMs(n)`, a third of it in `update`. It computes nothing. */
-function scripted(stepMs: (step: number) => number, faults: { loss?: number; applied?: boolean } = {}) {
+/** An engine on a virtual clock: step n of B samples takes `stepMs(n, B)`, a third of it in `update`. It computes nothing. */
+function scripted(
+  stepMs: (step: number, samples: number) => number,
+  faults: { loss?: number; applied?: boolean } = {},
+) {
   let time = 1000
   const clock: Clock = { now: () => time, sleep: () => Promise.resolve() }
   const seen = {
@@ -30,13 +33,13 @@ function scripted(stepMs: (step: number) => number, faults: { loss?: number; app
       return Promise.resolve()
     },
     forwardLoss: (request) => {
-      time += (stepMs(seen.steps.length) * 2) / 3
+      time += (stepMs(seen.steps.length, request.input.shape[0]!) * 2) / 3
       seen.steps.push(request)
       const tally = { lossSum: faults.loss ?? 2.3, labels: 8, correct: 1, correctTop5: 4 }
       return Promise.resolve({ tally, inputGradient: undefined })
     },
     update: () => {
-      time += stepMs(seen.updates++) / 3
+      time += stepMs(seen.updates, seen.steps[seen.updates++]!.input.shape[0]!) / 3
       return Promise.resolve({ applied: faults.applied ?? true, gradientNorm: 1 })
     },
     unload: () => {
@@ -97,7 +100,7 @@ describe('the speed of an engine', () => {
     expect(seen.state?.values.every((value) => value !== 0)).toBe(true)
     expect(seen.steps.map((step) => step.microBatch)).toEqual(seen.steps.map((_, index) => index))
     expect(seen.updates).toBe(seen.steps.length)
-    expect(seen.steps[0]).toMatchObject({
+    expect(seen.steps.at(-1)).toMatchObject({
       input: { dtype: 'float32', shape: [8, 4] },
       labels: { dtype: 'int32', shape: [8] },
       predictUpdates: 0,
@@ -106,14 +109,18 @@ describe('the speed of an engine', () => {
   })
 
   it.each([
-    { name: 'a quick engine', stepMs: 3, steps: 3 + 15, atMostMs: 54 },
-    { name: 'a usual engine', stepMs: 60, steps: 3 + 13, atMostMs: 1020 },
-    { name: 'a slow engine', stepMs: 900, steps: 1 + 3, atMostMs: 3600 },
-  ])('keeps $name busy for about a second, or four steps', async ({ stepMs, steps, atMostMs }) => {
-    const bench = scripted(() => stepMs)
-    await measureSpeed({ engine: bench.engine, clock: bench.clock, graph: tiny })
+    { name: 'a quick engine', msPerSample: 0.4, steps: 3 + 15, samples: 8, seconds: 0.0492 },
+    { name: 'a usual engine', msPerSample: 8, steps: 3 + 12, samples: 8, seconds: 0.792 },
+    { name: 'a slow engine', msPerSample: 300, steps: 1 + 3, samples: 1, seconds: 1.2 },
+    { name: 'a very slow engine', msPerSample: 2000, steps: 1, samples: 1, seconds: 2 },
+  ])('is found on $name in about a second', async ({ msPerSample, steps, samples, seconds }) => {
+    const bench = scripted((_step, batch) => batch * msPerSample)
+    const speed = await measureSpeed({ engine: bench.engine, clock: bench.clock, graph: tiny })
     expect(bench.seen.steps).toHaveLength(steps)
-    expect(bench.elapsedMs()).toBeLessThanOrEqual(atMostMs + 1e-6)
+    expect(bench.seen.steps.at(-1)!.input.shape[0]).toBe(samples)
+    expect(bench.elapsedMs() / 1000).toBeCloseTo(seconds, 6)
+    // The same operations a sample at every size.
+    expect(speed).toBeCloseTo((36 * 3) / (msPerSample / 1000), 5)
   })
 
   it('can be measured on a model of tokens and on one of numbers', async () => {
@@ -128,16 +135,16 @@ describe('the speed of an engine', () => {
       ],
     })
     await measureSpeed({ engine: bench.engine, clock: bench.clock, graph: text })
-    expect(bench.seen.steps[0]).toMatchObject({
+    expect(bench.seen.steps.at(-1)).toMatchObject({
       input: { dtype: 'int32', shape: [8, 5] },
       labels: { dtype: 'int32', shape: [8, 5] },
     })
-    expect(Math.max(...bench.seen.steps[0]!.input.data)).toBeLessThan(7)
+    expect(Math.max(...bench.seen.steps.at(-1)!.input.data)).toBeLessThan(7)
 
     const numbers = scripted(() => 10)
     const graph = modelGraph.parse({ ...tiny, task: 'regress', loss: { type: 'mean-squared-error' } })
     await measureSpeed({ engine: numbers.engine, clock: numbers.clock, graph })
-    expect(numbers.seen.steps[0]).toMatchObject({ labels: { dtype: 'float32', shape: [8, 2] } })
+    expect(numbers.seen.steps.at(-1)).toMatchObject({ labels: { dtype: 'float32', shape: [8, 2] } })
   })
 
   it.each([

@@ -57,6 +57,8 @@ export async function probeBackends(): Promise<readonly BackendProbe[]> {
 }
 
 async function open(name: BackendName): Promise<BackendProbe> {
+  // Without its advice to install something else, printed to everybody's terminal.
+  tf.enableProdMode()
   try {
     const known = await loaders[name]()
     // With no adapter setBackend returns false and tfjs goes on with another backend: both are checked.

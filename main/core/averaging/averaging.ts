@@ -1,0 +1,154 @@
+/** All rings of one peer: they run side by side, each in its own time. */
+import { BadMessageError } from '../../../shared/errors.ts'
+import type { PeerId } from '../../../shared/ids.ts'
+import type { Header, WireMessage } from '../../../shared/messages/wire.ts'
+import { Ring } from './ring.ts'
+import type {
+  AveragingHooks,
+  AveragingPorts,
+  AveragingSettings,
+  RingsOfPlan,
+  RoundCounts,
+  RoundOutcome,
+} from './settings.ts'
+
+export interface AveragingStats extends RoundCounts {
+  /** For a person; empty while it waits for nobody. */
+  readonly waitingFor: string
+}
+
+export interface Averaging {
+  /** The stage made an update (its `onUpdate`). */
+  updated(): void
+  /** The stage's `mayUpdate`: undefined, or what an update must wait for before it asks again. */
+  gate(): Promise<void> | undefined
+  /** `round-ready`, `chunk` or `round-abandoned`. @throws BadMessageError, and then nothing has changed */
+  deliver(from: PeerId, message: WireMessage): void
+  /**
+   * The pipeline has drained: one last round in every ring, however few updates since the one before. All members call
+   * it; then they end bit-identical. `abandoned`: some ring did not; it will not try again before the next `replan`,
+   * after which a drained stage calls this again, also one whose last round succeeded.
+   */
+  finalRound(): Promise<RoundOutcome>
+  /** Give up what runs or is waited for, in every ring: a peer is lost. The other members are told. */
+  abandon(reason: string): void
+  /** A new plan: give up what runs, go on with its rings from round 1. No rings: end. */
+  replan(next: RingsOfPlan): void
+  stats(): AveragingStats
+}
+
+/** A ring of one member, as with one cluster, averages nothing and says nothing. */
+export function createAveraging(
+  ports: AveragingPorts,
+  settings: AveragingSettings,
+  hooks: AveragingHooks,
+): Averaging {
+  return new RingSet(ports, settings, hooks)
+}
+
+/** "Ready" from members that have a newer plan than we have; they are few and small, a stranger's flood is not kept. */
+const mostEarly = 4096
+
+class RingSet implements Averaging {
+  readonly #ports: AveragingPorts
+  readonly #hooks: AveragingHooks
+  #settings: AveragingSettings
+  #rings: readonly Ring[]
+  /** Of all plans. */
+  readonly #counts: RoundCounts = { averaged: 0, abandoned: 0, chunkBytes: 0 }
+  /** Samples the stage had trained when it last took part in a mean, at the least. */
+  #samplesAtRound = 0
+  #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
+
+  constructor(ports: AveragingPorts, settings: AveragingSettings, hooks: AveragingHooks) {
+    this.#ports = ports
+    this.#hooks = hooks
+    this.#settings = settings
+    this.#rings = this.#ringsOfPlan()
+  }
+
+  #ringsOfPlan(): Ring[] {
+    const shared = {
+      ports: this.#ports,
+      hooks: this.#hooks,
+      settings: this.#settings,
+      counts: this.#counts,
+      samplesAtRound: this.#samplesAtRound,
+    }
+    return this.#settings.rings
+      .filter(({ plan }) => plan.members.length > 1)
+      .map((ring) => new Ring({ ...shared, ring }))
+  }
+
+  updated(): void {
+    for (const ring of this.#rings) ring.updated()
+  }
+
+  gate(): Promise<void> | undefined {
+    const gates = this.#rings.map((ring) => ring.gate()).filter((gate) => gate !== undefined)
+    return gates.length === 0 ? undefined : Promise.all(gates).then(() => undefined)
+  }
+
+  deliver(from: PeerId, message: WireMessage): void {
+    const { header } = message
+    if (header.type !== 'round-ready' && header.type !== 'chunk' && header.type !== 'round-abandoned')
+      throw new BadMessageError(`${header.type} is not a message of averaging`)
+    if (header.job !== this.#settings.job) throw new BadMessageError(`${header.type} for another job`)
+    if (header.plan > this.#settings.planNumber) this.#keep(from, message)
+    if (header.plan === this.#settings.planNumber) this.#hear(from, header, message)
+  }
+
+  /** A new plan reaches its members one after another; nobody can be further than "ready" before we have it too. */
+  #keep(from: PeerId, message: WireMessage): void {
+    if (message.header.type === 'round-ready' && this.#early.length < mostEarly)
+      this.#early.push({ from, message })
+  }
+
+  #hear(
+    from: PeerId,
+    header: Header<'round-ready' | 'chunk' | 'round-abandoned'>,
+    { tensors }: WireMessage,
+  ): void {
+    const ring = this.#rings.find(({ index }) => index === header.ring)
+    if (ring?.hasOther(from) !== true)
+      throw new BadMessageError(
+        `${header.type} from ${from} about ring ${header.ring}, which we do not share`,
+      )
+    if (header.type === 'round-ready') ring.hearReady(from, header.round)
+    else if (header.type === 'chunk') ring.hearChunk(from, header, tensors)
+    else ring.hearAbandoned(header.round, header.reason)
+  }
+
+  async finalRound(): Promise<RoundOutcome> {
+    const outcomes = await Promise.all(this.#rings.map((ring) => ring.finalRound()))
+    return outcomes.every((outcome) => outcome === 'averaged') ? 'averaged' : 'abandoned'
+  }
+
+  abandon(reason: string): void {
+    for (const ring of this.#rings) ring.abandon(reason)
+  }
+
+  replan(next: RingsOfPlan): void {
+    const old = this.#rings
+    for (const ring of old) ring.dispose('the job has a new plan')
+    if (old.length > 0) this.#samplesAtRound = Math.min(...old.map(({ samplesAtRound }) => samplesAtRound))
+    this.#settings = { ...this.#settings, ...next }
+    this.#rings = this.#ringsOfPlan()
+    const early = this.#early
+    this.#early = []
+    for (const { from, message } of early) this.#hearEarly(from, message)
+  }
+
+  #hearEarly(from: PeerId, message: WireMessage): void {
+    try {
+      this.deliver(from, message)
+    } catch (error) {
+      this.#ports.log('warn', `${from} spoke of a ring that the new plan does not have`, { error })
+    }
+  }
+
+  stats(): AveragingStats {
+    const waits = this.#rings.map(({ waitingFor }) => waitingFor).filter((text) => text !== '')
+    return { ...this.#counts, waitingFor: waits[0] ?? '' }
+  }
+}

@@ -1,0 +1,83 @@
+/** Chunks that the previous member of a ring sent, checked, until the round takes them. */
+import { BadMessageError } from '../../../shared/errors.ts'
+import type { Header } from '../../../shared/messages/wire.ts'
+import type { HostTensor } from '../../../shared/tensor.ts'
+import type { Chunk } from './chunks.ts'
+import type { RingStep } from './ring-steps.ts'
+import type { Packet } from './round.ts'
+
+/** One round's chunks. */
+interface Tray {
+  received: number
+  readonly waiting: Packet[]
+  taker: PromiseWithResolvers<Packet> | undefined
+  failure: Error | undefined
+}
+
+/** A round's chunks come in the order of its steps, each once: the links keep order. So at most 2(C−1) are ever held. */
+export class ChunkInbox {
+  readonly #steps: readonly RingStep[]
+  readonly #chunks: readonly Chunk[]
+  readonly #trays = new Map<number, Tray>()
+
+  constructor(steps: readonly RingStep[], chunks: readonly Chunk[]) {
+    this.#steps = steps
+    this.#chunks = chunks
+  }
+
+  /** @throws BadMessageError, and then nothing has changed */
+  put(header: Header<'chunk'>, tensors: readonly HostTensor[]): void {
+    const received = this.#trays.get(header.round)?.received ?? 0
+    const packet = { weight: header.weight, values: this.#requireValues(header, tensors, received) }
+    const tray = this.#tray(header.round)
+    tray.received += 1
+    if (tray.taker === undefined) tray.waiting.push(packet)
+    else tray.taker.resolve(packet)
+    tray.taker = undefined
+  }
+
+  #requireValues(header: Header<'chunk'>, tensors: readonly HostTensor[], received: number): Float32Array {
+    const step = this.#steps[received]
+    if (step?.phase !== header.phase || step.step !== header.step)
+      throw new BadMessageError(`chunk of ${header.phase} step ${header.step} out of order`)
+    return finiteFloats(tensors, this.#chunks[step.receives]?.length ?? 0)
+  }
+
+  #tray(round: number): Tray {
+    const tray = this.#trays.get(round) ?? { received: 0, waiting: [], taker: undefined, failure: undefined }
+    this.#trays.set(round, tray)
+    return tray
+  }
+
+  /** The round's next chunk, now or when it comes. Rejects once the round is given up. */
+  take(round: number): Promise<Packet> {
+    const tray = this.#tray(round)
+    if (tray.failure !== undefined) return Promise.reject(tray.failure)
+    const packet = tray.waiting.shift()
+    if (packet !== undefined) return Promise.resolve(packet)
+    tray.taker = Promise.withResolvers()
+    return tray.taker.promise
+  }
+
+  /** Give a round up. */
+  fail(round: number, error: Error): void {
+    const tray = this.#tray(round)
+    tray.failure = error
+    tray.taker?.reject(error)
+    tray.taker = undefined
+  }
+
+  /** A round is over. */
+  forget(round: number): void {
+    this.#trays.delete(round)
+  }
+}
+
+function finiteFloats(tensors: readonly HostTensor[], length: number): Float32Array {
+  const data = tensors[0]?.data
+  if (tensors.length !== 1 || !(data instanceof Float32Array) || data.length !== length)
+    throw new BadMessageError(`a chunk that is not one float32 tensor of ${length} elements`)
+  if (!data.every((value) => Number.isFinite(value)))
+    throw new BadMessageError('a chunk with a value that is no finite number')
+  return data
+}

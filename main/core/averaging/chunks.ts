@@ -1,0 +1,27 @@
+/** How a vector of parameters is cut for a ring. */
+
+/** Elements [offset, offset + length) of a vector. */
+export interface Chunk {
+  readonly offset: number
+  readonly length: number
+}
+
+/**
+ * Cut a parameter vector into one chunk per ring member, as even as whole elements allow.
+ *
+ * The first `length % members` chunks hold one element more, so sizes differ by at most one and every member
+ * sends about 2(C−1)/C of the vector per round, the least an all-reduce can.
+ *
+ * @param length - elements in the flat parameter vector (not bytes)
+ * @param members - ring size C, at least 1
+ * @returns C chunks in ring order; they tile [0, length) without gap or overlap; empty ones where length < C
+ * @see Patarasuk and Yuan 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations"
+ */
+export function cutIntoChunks(length: number, members: number): Chunk[] {
+  const least = Math.floor(length / members)
+  const longer = length % members
+  return Array.from({ length: members }, (_, index) => ({
+    offset: index * least + Math.min(index, longer),
+    length: least + (index < longer ? 1 : 0),
+  }))
+}

@@ -1,0 +1,74 @@
+/** The numbers of a ring: copied from the engine before a round, brought back after it. */
+import type { LayerRange, ModelGraph } from '../../../shared/model/graph.ts'
+import { layoutOfGraph, stateLayout } from '../../../shared/model/layout.ts'
+import type { StageEngine } from '../ports.ts'
+
+/** One run of layers within a ring's vector. */
+export interface RingPart {
+  readonly layers: LayerRange
+  /** Of its first element in the ring's vector. */
+  readonly offset: number
+  readonly length: number
+  /** Its first so many elements are trained; the rest is running state. */
+  readonly trainedLength: number
+}
+
+/** Where each run of layers of a ring lies in the ring's vector. */
+export function ringParts(graph: ModelGraph, ranges: readonly LayerRange[]): RingPart[] {
+  const layouts = layoutOfGraph(graph)
+  let offset = 0
+  return ranges.map((layers) => {
+    const { length, trainedLength } = stateLayout(layouts, layers)
+    const part = { layers, offset, length, trainedLength }
+    offset += length
+    return part
+  })
+}
+
+/** Elements of a ring's vector. */
+export function ringLength(parts: readonly RingPart[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0)
+}
+
+/** Copy the ring's numbers. The reads are asked for at once, so that nothing comes between them. */
+export async function readRing(engine: StageEngine, parts: readonly RingPart[]): Promise<Float32Array> {
+  const states = await Promise.all(parts.map(({ layers }) => engine.readState(layers)))
+  const vector = new Float32Array(ringLength(parts))
+  parts.forEach(({ offset }, index) => {
+    vector.set(states[index]?.values ?? [], offset)
+  })
+  return vector
+}
+
+/** Write the mean itself: for a stage that stood still since its copy, so that all members end with the same bits. */
+export async function writeRing(
+  engine: StageEngine,
+  parts: readonly RingPart[],
+  mean: Float32Array,
+): Promise<void> {
+  await Promise.all(
+    parts.map(({ layers, offset, length }) =>
+      engine.writeState({ layers, values: mean.slice(offset, offset + length) }),
+    ),
+  )
+}
+
+/**
+ * Add mean − copy, so that updates made since the copy survive. Running state is left as it is: every forward moves it,
+ * and a difference added to a running variance could make it negative. It is averaged whenever a stage stands still,
+ * so at the latest in the last round.
+ */
+export async function addToRing(
+  engine: StageEngine,
+  parts: readonly RingPart[],
+  { mean, copy }: { readonly mean: Float32Array; readonly copy: Float32Array },
+): Promise<void> {
+  await Promise.all(
+    parts.map(({ layers, offset, length, trainedLength }) => {
+      const values = new Float32Array(length)
+      for (let index = 0; index < trainedLength; index++)
+        values[index] = (mean[offset + index] ?? 0) - (copy[offset + index] ?? 0)
+      return engine.addToState({ layers, values })
+    }),
+  )
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { InvariantError } from '../../../shared/errors.ts'
 import { type Bytes, mebibyte } from '../../../shared/units.ts'
 import { writing } from './shards/disk-full.ts'
+import { spoolPrefix } from './shards/shard-store.ts'
 
 export interface Spool {
   readonly count: number
@@ -20,7 +21,7 @@ export interface Spool {
 
 /** A spool of records of one size. */
 export async function createSpool(folder: string, recordBytes: Bytes): Promise<Spool> {
-  const path = join(folder, `.spool-${process.pid}-${crypto.randomUUID()}`)
+  const path = join(folder, spoolPrefix + crypto.randomUUID())
   const file = await open(path, 'wx+', 0o600)
   const buffer = new Uint8Array(Math.max(recordBytes, mebibyte - (mebibyte % recordBytes)))
   let filled = 0

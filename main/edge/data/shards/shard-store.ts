@@ -18,6 +18,9 @@ export interface DiskShardStore extends ShardStore {
   keepOnly(hashes: ReadonlySet<string>): Promise<void>
 }
 
+/** Begins the name of the temporary file that a preparation keeps in the folder. */
+export const spoolPrefix = '.spool-'
+
 /** Largest shard of a manifest: nobody makes us keep a longer part. */
 const maxShardBytes = 64 * mebibyte
 
@@ -96,12 +99,19 @@ async function writeShard(folder: string, hash: string, bytes: Uint8Array): Prom
   }
 }
 
+/** Spools of preparations that were killed. One in use elsewhere survives: its file is open. */
+async function removeSpools(folder: string): Promise<void> {
+  for (const name of await readdir(folder))
+    if (name.startsWith(spoolPrefix)) await rm(join(folder, name)).catch(() => undefined)
+}
+
 /** Opens the shards in a folder, which is made when it is missing. */
 export async function createShardStore(
   folder: string,
   settings: { readonly cacheBytes?: Bytes } = {},
 ): Promise<DiskShardStore> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  await removeSpools(folder)
   const sealed = (hash: string) => join(folder, hash)
   const part = (hash: string) => join(folder, `${hash}.part`)
   const files = createRecordFiles(sealed, settings.cacheBytes ?? 256 * mebibyte)

@@ -1,0 +1,64 @@
+/** What a stage is, before it holds a tensor: its layers, shapes and where its numbers lie. */
+import { InvalidInputError } from '../../../../shared/errors.ts'
+import type { LayerRange } from '../../../../shared/model/graph.ts'
+import type { Layer } from '../../../../shared/model/layers.ts'
+import {
+  type LayerLayout,
+  type Shape,
+  type StateLayout,
+  layoutOfGraph,
+  stateLayout,
+} from '../../../../shared/model/layout.ts'
+import { bytesPerFloat, type Bytes } from '../../../../shared/units.ts'
+import type { StageSetup } from '../../../core/ports.ts'
+import { createOptimizer } from './optimizers/choose.ts'
+import type { OptimizerRule } from './optimizers/rule.ts'
+
+export interface StageShape {
+  readonly setup: StageSetup
+  readonly layers: readonly Layer[]
+  /** Of the whole graph. */
+  readonly layouts: readonly LayerLayout[]
+  readonly layout: StateLayout
+  readonly rule: OptimizerRule
+  /** Its input comes from the data; nothing wants its gradient. */
+  readonly isRoot: boolean
+  /** Its output is judged. */
+  readonly isLeaf: boolean
+  /** Without the micro-batch axis. */
+  readonly inputShape: Shape
+  readonly outputShape: Shape
+  /** Numbers, optimizer memory and accumulated gradient: what lives whether a micro-batch is in flight or not. */
+  readonly bytesAtRest: Bytes
+}
+
+/** @throws InvalidInputError when the graph's shapes do not fit or it has no such layers */
+export function stageShape(setup: StageSetup): StageShape {
+  const { graph } = setup
+  const [from, to] = setup.layers
+  const layouts = layoutOfGraph(graph)
+  checkWithin(setup.layers, [0, layouts.length])
+  const [first, last] = [layouts[from], layouts[to - 1]]
+  if (first === undefined || last === undefined) throw new InvalidInputError('a stage needs a layer')
+  const layout = stateLayout(layouts, setup.layers)
+  const rule = createOptimizer(setup.optimizer)
+  return {
+    setup,
+    layers: graph.layers.slice(from, to),
+    layouts,
+    layout,
+    rule,
+    isRoot: from === 0,
+    isLeaf: to === layouts.length,
+    inputShape: first.inputShape,
+    outputShape: last.outputShape,
+    bytesAtRest: bytesPerFloat * (layout.length + (1 + rule.moments) * layout.trainedLength),
+  }
+}
+
+/** @throws InvalidInputError when a run of layers is empty or not within another */
+export function checkWithin([from, to]: LayerRange, [outerFrom, outerTo]: LayerRange): void {
+  const whole = Number.isInteger(from) && Number.isInteger(to)
+  if (!whole || from < outerFrom || to > outerTo || from >= to)
+    throw new InvalidInputError(`layers [${from}, ${to}) are not a run within [${outerFrom}, ${outerTo})`)
+}

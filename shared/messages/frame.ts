@@ -137,13 +137,15 @@ export function encodeKeepAlive(): Uint8Array {
 
 /** What a reader tells of the bytes it was given, at once and in their order. */
 export interface FrameEvents {
+  /** A header was read, and no memory yet taken for its tensors. What it throws leaves `push`: the frame is refused. */
+  onHeader?(header: WireHeader): void
   onMessage(message: WireMessage): void
   onKeepAlive?(): void
   readonly limits?: FrameLimits
 }
 
 export interface FrameReader {
-  /** Take any piece of the byte stream. @throws BadMessageError, then and ever after, at the first wrong byte */
+  /** Take any piece of the byte stream. @throws BadMessageError at the first wrong byte, and ever after */
   push(piece: Uint8Array): void
   /** The stream has ended. @throws BadMessageError when it ended within a frame */
   finish(): void
@@ -261,6 +263,7 @@ export function createFrameReader(events: FrameEvents): FrameReader {
   }
   function onHeader(bytes: Uint8Array): void {
     const { header, tensors } = parseHeader(bytes)
+    events.onHeader?.(header)
     const bodyBytes = bodyBytesOf(tensors, limits.bodyBytes)
     if (bodyBytes === undefined)
       throw new BadMessageError(`a '${header.type}' frame claims tensors above ${limits.bodyBytes} bytes`)
@@ -278,7 +281,7 @@ export function createFrameReader(events: FrameEvents): FrameReader {
       try {
         filler.push(piece)
       } catch (error) {
-        if (error instanceof BadMessageError) failure = error
+        failure = error instanceof BadMessageError ? error : new BadMessageError('a frame was refused')
         throw error
       }
     },

@@ -27,12 +27,9 @@ const tensor = fc
     fc.nat(),
   )
   .map(([dtype, shape, seed]): HostTensor => {
+    const elements = Array.from({ length: elementCount(shape) }, (_, at) => (seed + at * 7) % 251)
     const arrayType = { float32: Float32Array, int32: Int32Array, uint8: Uint8Array }[dtype]
-    return {
-      dtype,
-      shape,
-      data: arrayType.from({ length: elementCount(shape) }, (_, at) => (seed + at * 7) % 251),
-    }
+    return { dtype, shape, data: new arrayType(elements) }
   })
 
 const header = fc.oneof(

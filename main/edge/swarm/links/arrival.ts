@@ -1,0 +1,133 @@
+/** A stream that another peer opened: judge its hello, answer, then hand on its frames as they come in. */
+import type { Stream, StreamMessageEvent } from '@libp2p/interface'
+import { BadMessageError, PoolError } from '../../../../shared/errors.ts'
+import { createFrameReader, type FrameEvents, type FrameReader } from '../../../../shared/messages/frame.ts'
+import { second } from '../../../../shared/units.ts'
+import { answers, createHelloReader, type Answer, type Hello } from './hello.ts'
+
+const helloWithinMs = 10 * second
+
+/** Who takes what comes in after a welcome. */
+export interface Guest extends FrameEvents {
+  /** Any byte came in. */
+  heard(): void
+  /** A frame was malformed, or `onHeader` refused it; the stream is aborted. */
+  failed(error: PoolError): void
+  /** The stream is over. */
+  ended(): void
+}
+
+export interface Door {
+  /** Judge a hello. The guest is who takes the frames. */
+  admit(hello: Hello, abort: (reason: string) => void): Guest | Exclude<Answer, 'welcome'>
+  /** The first bytes were no hello. */
+  malformed(error: PoolError): void
+}
+
+/** What the bytes of one stream mean, in order. */
+function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
+  const helloReader = createHelloReader()
+  let frames: FrameReader | undefined
+  let guest: Guest | undefined
+
+  let over = false
+
+  function say(answer: Answer): void {
+    if (stream.writeStatus === 'writable') stream.send(Uint8Array.of(answers[answer]))
+  }
+  function welcome(admitted: Guest): void {
+    guest = admitted
+    frames = createFrameReader({
+      ...(admitted.limits === undefined ? {} : { limits: admitted.limits }),
+      onHeader: (header) => admitted.onHeader?.(header),
+      onMessage: (message) => {
+        admitted.onMessage(message)
+      },
+      onKeepAlive: () => {
+        say('welcome')
+      },
+    })
+    say('welcome')
+    onWelcome()
+  }
+  function turnAway(answer: Exclude<Answer, 'welcome'>): void {
+    over = true
+    say(answer)
+    // The answer goes out before the reset that frees the stream at both ends.
+    void stream.close().finally(() => {
+      stream.abort(new BadMessageError(answer))
+    })
+  }
+  function hear(piece: Uint8Array): void {
+    if (over) return
+    if (frames !== undefined) {
+      frames.push(piece)
+      return
+    }
+    const read = helloReader.push(piece)
+    if (read === undefined) return
+    const admitted = door.admit(read.hello, (reason) => {
+      stream.abort(new BadMessageError(reason))
+    })
+    if (typeof admitted === 'string') turnAway(admitted)
+    else {
+      welcome(admitted)
+      hear(read.rest)
+    }
+  }
+  return {
+    hear,
+    finish: (): void => {
+      frames?.finish()
+    },
+    guest: (): Guest | undefined => guest,
+  }
+}
+
+/**
+ * Take a stream from a stranger, until its hello says more.
+ *
+ * The guest is called while the bytes come in, so a stream holds at most one unfinished frame, and that only once
+ * its header was allowed.
+ */
+export function acceptStream(stream: Stream, door: Door): void {
+  const deadline = setTimeout(() => {
+    stream.abort(new BadMessageError('no hello came in time'))
+  }, helloWithinMs)
+  deadline.unref()
+  const conversation = createConversation(stream, door, () => {
+    clearTimeout(deadline)
+  })
+  const isOpen = (): boolean => stream.status === 'open' || stream.status === 'closing'
+
+  function attempt(deed: () => void): void {
+    try {
+      deed()
+    } catch (error) {
+      const fault =
+        error instanceof PoolError ? error : new BadMessageError(`it closed early: ${String(error)}`)
+      const guest = conversation.guest()
+      if (isOpen()) stream.abort(fault)
+      if (guest === undefined) door.malformed(fault)
+      else guest.failed(fault)
+    }
+  }
+  stream.addEventListener('message', ({ data }: StreamMessageEvent) => {
+    attempt(() => {
+      conversation.guest()?.heard()
+      for (const piece of data instanceof Uint8Array ? [data] : data) {
+        if (!isOpen()) return
+        conversation.hear(piece)
+      }
+    })
+  })
+  // An orderly end within a frame is a fault of the sender; a reset or a dead connection is only an end.
+  stream.addEventListener('remoteCloseWrite', () => {
+    attempt(conversation.finish)
+    if (isOpen()) stream.close().catch(() => undefined)
+  })
+  stream.addEventListener('close', () => {
+    clearTimeout(deadline)
+    conversation.guest()?.ended()
+  })
+}

@@ -49,10 +49,11 @@ export async function openBackend(name: BackendName | 'auto'): Promise<BackendNa
 
 /** Try every backend. The one that was set before is set again afterwards. */
 export async function probeBackends(): Promise<readonly BackendProbe[]> {
-  const before = tf.getBackend()
+  // Undefined before any was set, whatever tf's types say.
+  const before = tf.getBackend() as string | undefined
   const probes: BackendProbe[] = []
   for (const name of backendNames) probes.push(await open(name))
-  if (before !== '') await tf.setBackend(before)
+  if (before !== undefined) await tf.setBackend(before)
   return probes
 }
 
@@ -62,13 +63,28 @@ async function open(name: BackendName): Promise<BackendProbe> {
   try {
     const known = await loaders[name]()
     // With no adapter setBackend returns false and tfjs goes on with another backend: both are checked.
-    const set = await tf.setBackend(known)
+    const set = await withoutNewCrashHandlers(() => tf.setBackend(known))
     if (!set || tf.getBackend() !== known)
       return { name, loaded: false, reason: 'TensorFlow.js has it but it did not start on this machine.' }
     if (name === 'wasm') registerWasmKernels()
     return { name, loaded: true, reason: 'It is installed and starts.' }
   } catch (thrown) {
     return { name, loaded: false, reason: reasonOf(thrown) }
+  }
+}
+
+const crashEvents = ['uncaughtException', 'unhandledRejection'] as const
+
+/** Emscripten's start-up adds handlers to the process that throw again whatever the program would have handled. */
+async function withoutNewCrashHandlers<T>(start: () => Promise<T>): Promise<T> {
+  const before = crashEvents.map((event) => new Set<unknown>(process.listeners(event as 'uncaughtException')))
+  try {
+    return await start()
+  } finally {
+    crashEvents.forEach((event, index) => {
+      for (const listener of process.listeners(event as 'uncaughtException'))
+        if (before[index]?.has(listener) === false) process.removeListener(event, listener)
+    })
   }
 }
 

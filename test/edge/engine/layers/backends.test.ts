@@ -5,6 +5,13 @@ import { openBackend, probeBackends } from '../../../../main/edge/engine/tfjs/ba
 import { InvalidInputError } from '../../../../shared/errors.ts'
 
 describe('tensor backends', () => {
+  it('can be probed before any is set, and leave the handlers of the process alone', async () => {
+    const handlers = () => [process.listeners('uncaughtException'), process.listeners('unhandledRejection')]
+    const before = handlers()
+    await probeBackends()
+    expect(handlers()).toEqual(before)
+  })
+
   it('open by name, and auto takes one that loads', async () => {
     expect(await openBackend('cpu')).toBe('cpu')
     expect(tf.getBackend()).toBe('cpu')

@@ -1,7 +1,8 @@
 /** The tensors of TensorFlow.js's wasm backend as our kernels see them: floats on its heap. */
 import * as tf from '@tensorflow/tfjs'
 import type { TensorInfo } from '@tensorflow/tfjs'
-import { InvariantError } from '../../../../../shared/errors.ts'
+import { DeviceMemoryError, InvariantError } from '../../../../../shared/errors.ts'
+import { elementCount } from '../../../../../shared/tensor.ts'
 
 /** What we use of the backend; checked once in `openHeap`. Version 4.22. */
 interface WasmBackend {
@@ -26,10 +27,19 @@ export interface Heap {
   integers(): Int32Array
   /** Address of a tensor's first element, in bytes. */
   address(tensor: TensorInfo): number
-  /** A new float32 tensor whose elements are undefined; it belongs to the kernel's caller. */
+  /** A new float32 tensor whose elements are undefined; it belongs to the kernel's caller. @throws DeviceMemoryError */
   output(shape: readonly number[]): TensorInfo
-  /** Address of at least so many bytes that hold nothing between kernels. Grows, never shrinks. */
+  /** Address of at least so many bytes that hold nothing between kernels. Grows, never shrinks. @throws DeviceMemoryError */
   scratch(bytes: number): number
+}
+
+/** The address that the heap gave, unless it has no more to give: its malloc says so with 0. @throws DeviceMemoryError */
+function allocated(address: number, bytes: number): number {
+  if (address === 0)
+    throw new DeviceMemoryError(
+      `the wasm heap has no ${bytes} bytes left; use a smaller stage or micro-batch`,
+    )
+  return address
 }
 
 /** @throws InvariantError when the current backend is not the wasm backend this was written for */
@@ -44,11 +54,16 @@ export function openHeap(): Heap {
     floats: () => backend.wasm.HEAPF32,
     integers: () => backend.wasm.HEAP32,
     address: (tensor) => backend.dataIdMap.get(tensor.dataId).memoryOffset,
-    output: (shape) => backend.makeOutput(shape, 'float32'),
+    output(shape) {
+      const output = backend.makeOutput(shape, 'float32')
+      allocated(backend.dataIdMap.get(output.dataId).memoryOffset, 4 * elementCount(shape))
+      return output
+    },
     scratch(bytes) {
       if (bytes > spare.bytes) {
         if (spare.bytes > 0) backend.wasm._free(spare.address)
-        spare = { address: backend.wasm._malloc(bytes) >>> 0, bytes }
+        spare = { address: 0, bytes: 0 }
+        spare = { address: allocated(backend.wasm._malloc(bytes) >>> 0, bytes), bytes }
       }
       return spare.address
     },

@@ -26,7 +26,7 @@ export async function createVault(
   const models = join(home, 'models')
   await mkdir(models, { recursive: true, mode: 0o700 })
   await recoverModels(models)
-  const stageFolder = (job: string) => {
+  const stageFolder = (job: string): string => {
     // A job's id becomes a path here.
     if (!jobId.safeParse(job).success) throw new InvariantError('a stage is saved under the id of its job')
     return join(home, 'stages', job)
@@ -42,8 +42,8 @@ export async function createVault(
 
   return {
     saveModel: (job, model) => inTurn(() => saveTrainedModel(models, { job, model }, openForWriting)),
-    saveStage: (job, stage) => inTurn(() => saveStageFile(stageFolder(job), stage, openForWriting)),
-    loadStage: (job) => inTurn(() => loadStageFile(stageFolder(job))),
-    forgetStage: (job) => inTurn(() => rm(stageFolder(job), { recursive: true, force: true })),
+    saveStage: (job, stage) => inTurn(async () => saveStageFile(stageFolder(job), stage, openForWriting)),
+    loadStage: (job) => inTurn(async () => loadStageFile(stageFolder(job))),
+    forgetStage: (job) => inTurn(async () => rm(stageFolder(job), { recursive: true, force: true })),
   }
 }

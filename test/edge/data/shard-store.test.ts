@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { prepareData } from '../../../main/edge/data/prepare.ts'
 import { createShardStore } from '../../../main/edge/data/shards/shard-store.ts'
 import {
   byRow,
@@ -11,6 +13,7 @@ import {
   specOf,
   temporaryFile,
   temporaryFolder,
+  tokensModel,
   valuesModel,
 } from './fixtures.ts'
 
@@ -65,6 +68,26 @@ describe('a shard store', () => {
     await store.append('a'.repeat(64), 0, bytes)
     await store.keepOnly(new Set([kept]))
     expect(await readdir(folder)).toEqual([hash])
+  })
+})
+
+const canMount = process.platform === 'linux' && process.getuid?.() === 0
+
+describe.runIf(canMount)('on a disk of one mebibyte, a shard that does not fit', () => {
+  it('is an error in words, and nothing of it stays', async () => {
+    const folder = await temporaryFolder()
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder])
+    onTestFinished(() => void execFileSync('umount', [folder]))
+    const store = await createShardStore(folder)
+    await expect(store.append(hash, 0, new Uint8Array(2e6))).rejects.toMatchObject({ code: 'disk-full' })
+    await store.keepOnly(new Set())
+    await expect(store.put(new Uint8Array(2e6))).rejects.toMatchObject({ code: 'disk-full' })
+    const text = await temporaryFile('x.txt', new Uint8Array(2e6))
+    const request = { graph: tokensModel('next-token', 10), validationShare: 0, seed: 0, store }
+    await expect(prepareData({ ...request, source: { type: 'text', path: text } })).rejects.toMatchObject({
+      code: 'disk-full',
+    })
+    expect(await readdir(folder)).toEqual([])
   })
 })
 

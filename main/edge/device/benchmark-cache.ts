@@ -29,7 +29,7 @@ const cacheFile = z.strictObject({
 })
 
 /** What a measured speed holds for. */
-export type MeasuredOn = Pick<Entry, 'backend' | 'cpuModel' | 'version'>
+type MeasuredOn = Pick<Entry, 'backend' | 'cpuModel' | 'version'>
 
 export interface BenchmarkCache {
   /**

@@ -3,14 +3,14 @@ import { type GemmCode, instantiateGemm, tileColumns, tileRows } from './gemm-co
 import type { Heap } from './heap.ts'
 
 /** A matrix on the heap. Address and strides in bytes. */
-export interface Matrix {
+interface Matrix {
   readonly address: number
   readonly rowStride: number
   readonly columnStride: number
 }
 
 /** C[m, n] = A[m, k] · B[k, n], or C += with `accumulate`. C's columns are adjacent. */
-export interface Product {
+interface Product {
   readonly m: number
   readonly n: number
   readonly k: number

@@ -1,154 +1,24 @@
-import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { type FetchRequest, fetchShards, serveShards, shardsNeeded } from '../../../main/core/job/shards.ts'
-import type { Clock, Links, ShardStore } from '../../../main/core/ports.ts'
-import { AbortedError, DiskFullError, PeerLostError } from '../../../shared/errors.ts'
-import type { DataManifest, Shard } from '../../../shared/job/data.ts'
+import { serveShards, shardsNeeded } from '../../../main/core/job/shards.ts'
+import type { Links } from '../../../main/core/ports.ts'
+import { DiskFullError } from '../../../shared/errors.ts'
 import type { WireMessage } from '../../../shared/messages/wire.ts'
-
-const job = 'c'.repeat(64)
-const mebibyte = 1024 * 1024
-const sha = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
-
-/** Shards in memory. */
-function memoryStore(initial: readonly Uint8Array[] = []) {
-  const sealed = new Map(initial.map((bytes) => [sha(bytes), bytes]))
-  const parts = new Map<string, Uint8Array>()
-  const store: ShardStore = {
-    has: (hash) => Promise.resolve(sealed.has(hash)),
-    read: (hash, offset, maxBytes) => Promise.resolve(sealed.get(hash)?.slice(offset, offset + maxBytes)),
-    received: (hash) => Promise.resolve(parts.get(hash)?.length ?? 0),
-    append(hash, offset, bytes) {
-      const before = parts.get(hash) ?? new Uint8Array(0)
-      expect(offset).toBe(before.length)
-      parts.set(hash, Buffer.concat([before, bytes]))
-      return Promise.resolve()
-    },
-    seal(hash) {
-      const bytes = parts.get(hash)
-      parts.delete(hash)
-      if (bytes === undefined || sha(bytes) !== hash) return Promise.resolve(sealed.has(hash))
-      sealed.set(hash, bytes)
-      return Promise.resolve(true)
-    },
-    open: () => {
-      throw new PeerLostError('not in this test')
-    },
-  }
-  return { store, sealed, parts }
-}
-
-/** Time that passes only when the test says so. */
-function stillClock() {
-  const sleepers = new Set<() => void>()
-  const clock: Clock = {
-    now: () => 0,
-    sleep: (_, signal) =>
-      new Promise((resolve, reject) => {
-        const stop = () => {
-          sleepers.delete(resolve)
-          reject(new AbortedError('stopped'))
-        }
-        if (signal?.aborted === true) stop()
-        else sleepers.add(resolve)
-        signal?.addEventListener('abort', stop)
-      }),
-  }
-  return {
-    clock,
-    /** Let every sleep end as soon as nothing else happens, until the work is done. */
-    async passUntil(work: Promise<void>): Promise<void> {
-      const state = { over: false }
-      const end = () => {
-        state.over = true
-      }
-      work.then(end, end)
-      while (!state.over) {
-        await new Promise(setImmediate)
-        for (const wake of sleepers) wake()
-        sleepers.clear()
-      }
-      await work
-    },
-    get sleeping() {
-      return sleepers.size
-    },
-  }
-}
-
-const patternOf = (length: number, seed: number) =>
-  Uint8Array.from({ length }, (_, index) => index * 7 + seed)
-const shardOf = (bytes: Uint8Array): Shard => ({ hash: sha(bytes), bytes: bytes.length, samples: 1 })
-
-function manifestOf(inputs: readonly Uint8Array[], labels: readonly Uint8Array[]): DataManifest {
-  const column = (all: readonly Uint8Array[]) => ({
-    dtype: 'uint8' as const,
-    shape: [1],
-    shards: all.map(shardOf),
-  })
-  return {
-    format: 'rookery-data/1',
-    trainSamples: 1,
-    validationSamples: 0,
-    inputs: column(inputs),
-    labels: column(labels),
-  }
-}
-
-const a = patternOf(2.5 * mebibyte, 1)
-const b = patternOf(1000, 2)
-const c = patternOf(mebibyte, 3)
-const manifest = manifestOf([a, b], [c, b])
-
-type Tamper = (message: WireMessage) => WireMessage | undefined
-
-/** One peer that fetches from others that serve, over links that deliver in a later turn. */
-function pool(sources: Readonly<Record<string, { holds: readonly Uint8Array[]; tamper?: Tamper }>>) {
-  const mine = memoryStore()
-  const time = stillClock()
-  const asked: string[] = []
-  const fetcher: { current?: ReturnType<typeof fetchShards> } = {}
-  const servers = Object.entries(sources).map(([peer, { holds, tamper }]) => {
-    const send: Links['send'] = (_, message) => {
-      const sent = tamper === undefined ? message : tamper(message)
-      if (sent !== undefined)
-        queueMicrotask(() => fetcher.current?.deliver({ peer, standing: 'member' }, sent))
-      return Promise.resolve()
-    }
-    const { store } = memoryStore(holds)
-    return [peer, serveShards({ store, links: { send } as Links }, { job, manifest })] as const
-  })
-  const serving = new Map(servers)
-  const links = {
-    send(to, message) {
-      const server = serving.get(to)
-      if (server === undefined) return Promise.reject(new PeerLostError(`no way to ${to}`))
-      const { header } = message
-      asked.push(header.type === 'shard-request' ? `${to} ${header.hash.slice(0, 4)} ${header.offset}` : to)
-      queueMicrotask(() => server.deliver({ peer: 'me', standing: 'member' }, message))
-      return Promise.resolve()
-    },
-  } as Partial<Links> as Links
-  const request: FetchRequest = {
-    job,
-    planNumber: () => 4,
-    shards: shardsNeeded(manifest, { inputs: true, labels: true }),
-    sources: Object.keys(sources),
-    signal: new AbortController().signal,
-  }
-  const fetch = (rest: Partial<FetchRequest> = {}, store: ShardStore = mine.store) => {
-    const started = fetchShards({ store, links, clock: time.clock }, { ...request, ...rest })
-    fetcher.current = started
-    return started
-  }
-  return { ...mine, time, asked, fetch }
-}
-
-/** The first byte of every piece is another. */
-const spoil: Tamper = ({ header, tensors }) => ({
-  header,
-  tensors: tensors.map((tensor) => ({ ...tensor, data: Uint8Array.from(tensor.data).with(0, 255) })),
-})
+import {
+  type Tamper,
+  a,
+  b,
+  c,
+  job,
+  manifest,
+  manifestOf,
+  mebibyte,
+  memoryStore,
+  patternOf,
+  pool,
+  sha,
+  shardOf,
+  spoil,
+} from './shards-pool.ts'
 
 describe('the shards that a peer needs', () => {
   it('are the inputs for a root, the labels for a leaf, each once for both, and none between', () => {
@@ -234,19 +104,52 @@ describe('a fetch', () => {
     expect(sealed.size).toBe(3)
   })
 
-  it('takes no more bytes than it asked for, and none from a peer that it did not ask', async () => {
-    const long: Tamper = ({ header }) => ({
-      header,
-      tensors: [{ dtype: 'uint8', shape: [2000], data: new Uint8Array(2000) }],
+  it('asks a source that was silent once no more while another answers', async () => {
+    const shards = Array.from({ length: 12 }, (_, index) => patternOf(100, 50 + index))
+    const sources = { silent: { holds: shards, tamper: () => undefined }, host: { holds: shards } }
+    const { fetch, asked, time, sealed } = pool(sources, manifestOf(shards, shards))
+    await time.passUntil(fetch().done)
+    expect(sealed.size).toBe(12)
+    // Once by each of the four fetches side by side; the other shards whose turn it was go to the host.
+    expect(asked.filter((line) => line.startsWith('silent'))).toHaveLength(4)
+  })
+
+  it.each<[string, Tamper]>([
+    [
+      'is longer than the shard',
+      ({ header }) => ({ header, tensors: [{ dtype: 'uint8', shape: [2000], data: new Uint8Array(2000) }] }),
+    ],
+    [
+      'is empty',
+      ({ header }) => ({ header, tensors: [{ dtype: 'uint8', shape: [0], data: new Uint8Array(0) }] }),
+    ],
+    [
+      'begins elsewhere',
+      ({ header, tensors }) => ({ header: { ...header, offset: 5 } as typeof header, tensors }),
+    ],
+    [
+      'is of another shard',
+      ({ header, tensors }) => ({ header: { ...header, hash: sha(a) } as typeof header, tensors }),
+    ],
+  ])('keeps nothing of a piece that %s', async (_, tamper) => {
+    const { fetch, time, parts } = pool({ liar: { holds: [b], tamper } })
+    await expect(time.passUntil(fetch({ shards: [shardOf(b)] }).done)).rejects.toMatchObject({
+      code: 'bad-message',
     })
-    const { fetch, time, parts } = pool({ liar: { holds: [b], tamper: long } })
-    const started = fetch({ shards: [shardOf(b)] })
-    const piece = { type: 'shard-piece' as const, job, plan: 4, id: 0, hash: sha(b), offset: 0, bytes: 1000 }
-    const stranger = { peer: 'other', standing: 'member' as const }
-    const message: WireMessage = { header: piece, tensors: [{ dtype: 'uint8', shape: [1000], data: b }] }
-    expect(started.deliver(stranger, message)).toBe(false)
-    await expect(time.passUntil(started.done)).rejects.toMatchObject({ code: 'bad-message' })
     expect(parts.size).toBe(0)
+  })
+
+  it('takes a piece only from the peer that it asked', async () => {
+    const { fetch, time, asked } = pool({ silent: { holds: [b], tamper: () => undefined } })
+    const stop = new AbortController()
+    const started = fetch({ shards: [shardOf(b)], signal: stop.signal })
+    await expect.poll(() => asked.length).toBe(1)
+    const header = { type: 'shard-piece' as const, job, plan: 4, id: 0, hash: sha(b), offset: 0, bytes: 1000 }
+    const message: WireMessage = { header, tensors: [{ dtype: 'uint8', shape: [1000], data: b }] }
+    expect(started.deliver({ peer: 'other', standing: 'member' }, message)).toBe(false)
+    expect(started.deliver({ peer: 'silent', standing: 'member' }, message)).toBe(true)
+    await started.done
+    expect(time.sleeping).toBe(0)
   })
 
   it('ends with the disk, and with its signal', async () => {

@@ -1,7 +1,8 @@
 /** From a layout to a plan in force: every number of the schedule decided, and what changes when a cluster drops out. */
 import type { PeerId } from '../../../shared/ids.ts'
 import type { Recipe } from '../../../shared/job/recipe.ts'
-import type { Layout, Plan, StagePosition } from '../../../shared/plan/plan.ts'
+import type { Layout, Plan, RingPlan, StagePosition } from '../../../shared/plan/plan.ts'
+import { ringsOf } from '../planner/rings.ts'
 
 /**
  * Resolve what the recipe leaves open: A = 2P of the longest cluster keeps staleness below one update
@@ -40,4 +41,13 @@ export function activePeers(plan: Plan): readonly PeerId[] {
 /** The same layout with other clusters active, under the next number. */
 export function withActive(plan: Plan, active: readonly number[]): Plan {
   return { ...plan, number: plan.number + 1, active: [...active] }
+}
+
+/** The rings of the active clusters. Every member computes the same, so their order names them on the wire. */
+export function ringsInForce({ layout, active }: Plan): readonly RingPlan[] {
+  const rings = ringsOf(active.map((cluster) => layout.clusters[cluster]?.stages ?? []))
+  return rings.map(({ layers, members }) => ({
+    layers: layers.map(([from, to]): [number, number] => [from, to]),
+    members,
+  }))
 }

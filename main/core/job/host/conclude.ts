@@ -39,7 +39,7 @@ async function validateFinally(host: HostState, cluster: number, signal: AbortSi
   if (validationSamples === 0) return
   const id = (host.validation?.id ?? 0) + 1
   host.validation = { id, cluster }
-  host.send(root, { type: 'validate', id, samples: validationSamples })
+  void host.send(root, { type: 'validate', id, samples: validationSamples })
   const answered = () => host.validation?.tally !== undefined || !wholeCluster(host, cluster)
   await host.watch.until(answered, { signal, withinMs: 10 * silentWithinMs })
   if (host.validation.tally !== undefined) host.finalScores = scoresOf(host.validation.tally)
@@ -60,7 +60,7 @@ async function collect(
   for (const { peer, layers } of planOf(host).layout.clusters[cluster]?.stages ?? []) {
     const receiver = new StateReceiver(layers, stateLayout(layouts, layers).length)
     host.incoming.set(peer, receiver)
-    host.send(peer, { type: 'parameters-request', layers: [...layers] })
+    void host.send(peer, { type: 'parameters-request', layers: [...layers] })
     const settled = () => receiver.complete || !host.roll.isPresent(peer)
     const arrived = await host.watch.until(settled, { signal, withinMs: silentWithinMs })
     host.incoming.delete(peer)

@@ -37,12 +37,12 @@ export async function answerJoin(
     // A member that lost its connection while gathering may come again; nobody comes into a run under way.
     (host.phase === 'gathering' || known?.state === 'joined' ? undefined : 'already-training')
   if (refusal !== undefined) {
-    host.send(from.peer, { type: 'refused', refusal, text: saidWith[refusal] ?? refusal })
+    void host.send(from.peer, { type: 'refused', refusal, text: saidWith[refusal] ?? refusal })
     return
   }
   const certificate = await hosted.issueCertificate(from.peer)
   roll.enroll(from.peer, header.device, header.addresses)
-  host.send(from.peer, { type: 'admitted', certificate, name: hosted.spec.name })
+  void host.send(from.peer, { type: 'admitted', certificate, name: hosted.spec.name })
   if (known === undefined) host.log.say(`${header.device.displayName} joined (${header.device.backend})`)
   sendRoster(host)
   host.watch.notify()

@@ -78,21 +78,22 @@ export class HostState {
     this.watch.notify()
   }
 
-  /** Fire and forget: a peer that cannot be reached is reported lost by the links. */
-  send(peer: PeerId, header: WithoutEnvelope<WireHeader>): void {
+  /** Never rejects: a peer that cannot be reached is reported lost by the links. */
+  async send(peer: PeerId, header: WithoutEnvelope<WireHeader>): Promise<void> {
     const whole = { ...header, job: this.hosted.job, plan: this.planNumber }
-    this.ports.links.send(peer, { header: whole, tensors: [] }).catch((error: unknown) => {
-      this.ports.log('debug', `could not send ${header.type} to ${this.roll.nameOf(peer)}`, {
-        error: String(error),
-      })
-    })
+    try {
+      await this.ports.links.send(peer, { header: whole, tensors: [] })
+    } catch (error) {
+      const text = `could not send ${header.type} to ${this.roll.nameOf(peer)}`
+      this.ports.log('debug', text, { error: String(error) })
+    }
   }
 
   broadcast(
     header: WithoutEnvelope<WireHeader>,
     peers: readonly PeerId[] = this.roll.present.map((entry) => entry.peer),
   ): void {
-    for (const peer of peers) this.send(peer, header)
+    for (const peer of peers) void this.send(peer, header)
   }
 
   get secondsTrained(): number {

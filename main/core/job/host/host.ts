@@ -3,6 +3,7 @@ import { BadMessageError, PoolError, reportOf } from '../../../../shared/errors.
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { JobResult, JobView } from '../../../../shared/messages/control.ts'
 import type { WireMessage, WireType } from '../../../../shared/messages/wire.ts'
+import { second } from '../../../../shared/units.ts'
 import type { Sender } from '../../ports.ts'
 import { Pace } from '../forecast.ts'
 import { conclude, noteParameters } from './conclude.ts'
@@ -21,6 +22,9 @@ import {
   proceedCluster,
   train,
 } from './train.ts'
+
+/** A member that takes no goodbye for so long notices by itself. */
+const goodbyeWithinMs = 3 * second
 
 export interface Host {
   /** The whole life of the job. Never rejects: what went wrong is in the result. */
@@ -100,6 +104,13 @@ async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
   }
 }
 
+/** Members hear the end before the links close. */
+async function sayGoodbye(host: HostState, { outcome, reason }: JobResult): Promise<void> {
+  const header = { type: 'job-ended', outcome, reason: reason.slice(0, 500) } as const
+  const told = Promise.all(host.roll.present.map(({ peer }) => host.send(peer, header)))
+  await Promise.race([told, host.ports.clock.sleep(goodbyeWithinMs)])
+}
+
 export function createHost(ports: HostPorts, hosted: HostedJob): Host {
   const host = new HostState(ports, hosted)
   const pace = new Pace()
@@ -112,7 +123,7 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
       result = await live(host, signal)
       host.enter('ended', result.reason)
       host.log.say(`${result.outcome}: ${result.reason}`)
-      host.broadcast({ type: 'job-ended', outcome: result.outcome, reason: result.reason.slice(0, 500) })
+      await sayGoodbye(host, result)
       return result
     },
     deliver(from, message) {

@@ -53,7 +53,7 @@ async function measure(host: HostState, signal: AbortSignal): Promise<void> {
   // One after the other: measured side by side, every way would look as slow as the machine is busy.
   for (const entry of present) {
     const peers = present.map((other) => other.peer).filter((peer) => peer !== entry.peer)
-    host.send(entry.peer, { type: 'measure-links', peers })
+    void host.send(entry.peer, { type: 'measure-links', peers })
     const done = () => entry.links !== undefined || entry.state === 'lost'
     await host.watch.until(done, { signal, withinMs: measureWithinMs })
   }

@@ -66,7 +66,11 @@ function validateIfDue(host: HostState): void {
   const id = Math.floor(updates / everyUpdates)
   if (id <= lastValidation(host)) return
   host.validation = { id, cluster }
-  host.send(root, { type: 'validate', id, samples: Math.min(validation.samples, data.validationSamples) })
+  void host.send(root, {
+    type: 'validate',
+    id,
+    samples: Math.min(validation.samples, data.validationSamples),
+  })
 }
 
 const lastValidation = (host: HostState) => host.validation?.id ?? 0
@@ -96,6 +100,9 @@ function activate(host: HostState, active: readonly number[], reason: string): v
   const plan = withActive(planOf(host), active)
   host.plan = plan
   host.planNumber = plan.number
+  // A member that had finished makes its last round again, with those who are left.
+  const again = activePeers(plan).filter((peer) => host.roll.get(peer)?.state === 'finished')
+  if (host.phase !== 'finishing') host.roll.mark(again, 'training')
   host.broadcast({ type: 'replan', proposal: plan, reason })
   host.watch.notify()
 }
@@ -133,7 +140,7 @@ export function holdCluster(host: HostState, peer: PeerId): void {
   if (host.plan === undefined || position === undefined || host.phase !== 'training') return
   if (!host.plan.active.includes(position.cluster)) return
   host.pausedBy.set(position.cluster, peer)
-  host.send(peersOf(host.plan, position.cluster)[0] ?? '', { type: 'hold' })
+  void host.send(peersOf(host.plan, position.cluster)[0] ?? '', { type: 'hold' })
 }
 
 /** A held cluster is empty. */
@@ -166,5 +173,5 @@ export function proceedCluster(host: HostState, peer: PeerId): void {
     )
   }
   host.enter('training', 'training')
-  host.send(peersOf(plan, position.cluster)[0] ?? '', { type: 'proceed' })
+  void host.send(peersOf(plan, position.cluster)[0] ?? '', { type: 'proceed' })
 }

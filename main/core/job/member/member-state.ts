@@ -34,7 +34,8 @@ const stay = (state: MemberState) => state
 /** What the events that depend on the state do, state by state. */
 const rules: { [N in MemberState['name']]: Rule<N> } = {
   waiting: stay,
-  finished: stay,
+  // A cluster dropped out after we had finished: the last round is made again without it.
+  finished: (state, event) => (event.name === 'cluster-inactive' ? paused(event.reason, false) : state),
   ended: stay,
   preparing: (state, event) => (event.name === 'stage-ready' ? { name: 'ready' } : state),
   ready: (state, event) => (event.name === 'started' ? { name: 'training' } : state),

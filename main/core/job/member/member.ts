@@ -3,7 +3,6 @@ import { BadMessageError, reportOf } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { JobResult } from '../../../../shared/messages/control.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
-import type { Tally } from '../../../../shared/model/graph.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import { second } from '../../../../shared/units.ts'
 import { Curve } from '../curve.ts'
@@ -11,6 +10,7 @@ import { createJobLog, type JobLog } from '../job-log.ts'
 import { createLinkProbes, type LinkProbes } from '../link-probes.ts'
 import { noProgress, type Report } from '../no-progress.ts'
 import { activePeers, positionOf } from '../plan-in-force.ts'
+import type { StageSummary } from '../../pipeline/assignment.ts'
 import { createWatch, type Watch } from '../watch.ts'
 import { type FromHost, type HeaderToHost, messagesFromHost } from './from-host.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
@@ -18,13 +18,15 @@ import { type MemberEvent, type MemberState, transition } from './member-state.t
 import { createProgressReporter, type ProgressReporter } from './progress.ts'
 import { ShardExchange } from './shard-exchange.ts'
 import { StageLife } from './stage-life.ts'
-import type { StageRun } from './stage-run.ts'
+import type { StageRun, StageRunHooks } from './stage-run.ts'
 
 /** How often the host hears from us while we train. */
 const reportEveryMs = second
 /** A neighbour that only we cannot reach: so long the host has to notice by itself. */
 const unreachableForMs = 15 * second
-/** Announcements of a plan that the host has told others before us. */
+/** A host that takes no goodbye for so long is not waited for. */
+const goodbyeWithinMs = 2 * second
+/** A cluster sends no more before its first gradient returns. */
 const maxEarlyMessages = 1024
 
 type Outcome = Pick<JobResult, 'outcome' | 'reason'>
@@ -41,6 +43,8 @@ export class Member {
   readonly #reporter: ProgressReporter
   #stage: StageLife | undefined
   #ended: Outcome | undefined
+  /** Ended, and the engine is given back. */
+  #over = false
   #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
   readonly log: JobLog
   readonly curve = new Curve<{ updates: number; loss: number }>()
@@ -73,7 +77,7 @@ export class Member {
 
   /** Resolves when the job is over for this PC. */
   async ended(): Promise<Outcome> {
-    await this.#watch.until(() => this.#ended !== undefined)
+    await this.#watch.until(() => this.#over)
     return this.#ended ?? { outcome: 'failed', reason: 'ended without a reason' }
   }
 
@@ -94,8 +98,9 @@ export class Member {
   }
 
   #deliverToStage(from: PeerId, message: WireMessage): void {
-    const early = message.header.plan > (this.plan?.number ?? 0) || this.state.name === 'preparing'
-    if (!early) this.#stage?.run?.deliver(from, message)
+    const run = this.#stage?.run
+    // A neighbour may be ready, and hear `start`, before us.
+    if (run !== undefined) run.deliver(from, message)
     else if (this.#early.length < maxEarlyMessages) this.#early.push({ from, message })
   }
 
@@ -112,7 +117,7 @@ export class Member {
   }
 
   #take(assignment: Assignment): void {
-    this.#stage?.stop('a new plan')
+    const before = this.#stage
     this.#stage = undefined
     this.plan = assignment.proposal
     this.assignment = assignment
@@ -122,15 +127,10 @@ export class Member {
     if (position === undefined) {
       const unused = assignment.proposal.layout.unused.find(({ peer }) => peer === self)
       this.#become({ name: 'left-out', reason: unused?.reason ?? 'the plan does not need this PC' })
+      this.#background(before?.stop('a new plan'))
       return
     }
-    const onChange = this.#changed.bind(this)
-    const hooks = {
-      onChange,
-      onTally: (tally: Tally) => {
-        this.#reporter.addTraining(tally)
-      },
-    }
+    const hooks = this.#hooksOf(() => stage)
     const stage = new StageLife(this.#ports, this.#membership, {
       assignment,
       position,
@@ -139,32 +139,41 @@ export class Member {
     })
     this.#stage = stage
     this.#become({ name: 'assigned' })
-    stage.prepare().then(
-      (run) => {
-        if (stage.signal.aborted) run.stop('a new plan')
-        else this.#ready(run)
-      },
-      (error: unknown) => {
-        if (!stage.signal.aborted) this.#fail(error)
-      },
-    )
+    this.#background(this.#prepare(stage, before))
   }
 
-  #ready(run: StageRun): void {
-    this.#become({ name: 'stage-ready' })
-    this.#deliverEarly()
-    this.#toHost({ type: 'stage-ready' })
-    run.finished.then(
-      async (summary) => {
-        await this.#report(run)
-        this.#become({ name: 'stage-finished' })
-        this.#toHost({ type: 'stage-finished', ...summary })
+  async #prepare(stage: StageLife, before: StageLife | undefined): Promise<void> {
+    try {
+      await before?.stop('a new plan')
+      await stage.prepare()
+      if (stage.signal.aborted) return
+      this.#become({ name: 'stage-ready' })
+      this.#deliverEarly()
+      this.#toHost({ type: 'stage-ready' })
+    } catch (error) {
+      if (!stage.signal.aborted) this.#fail(error)
+    }
+  }
+
+  #hooksOf(stage: () => StageLife): StageRunHooks {
+    return {
+      onTally: (tally) => {
+        this.#reporter.addTraining(tally)
       },
-      (error: unknown) => {
+      onFinished: (summary) => {
+        this.#background(this.#finish(stage(), summary))
+      },
+      onFailed: (error) => {
         // The stage of an inactive cluster may fail: its neighbours are gone, and it is out of the plan already.
-        if (this.#stage?.run === run && this.#active()) this.#fail(error)
+        if (this.#stage === stage() && this.#active()) this.#fail(error)
       },
-    )
+    }
+  }
+
+  async #finish({ run }: StageLife, summary: StageSummary): Promise<void> {
+    if (run !== undefined) await this.#report(run)
+    this.#become({ name: 'stage-finished' })
+    this.#toHost({ type: 'stage-finished', ...summary })
   }
 
   #start(): void {
@@ -186,7 +195,6 @@ export class Member {
       this.#become({ name: 'cluster-inactive', reason })
       this.#background(this.#stage?.save())
     }
-    this.#deliverEarly()
   }
 
   async #report(run: StageRun): Promise<void> {
@@ -216,8 +224,14 @@ export class Member {
 
   /** Tell the host and go. */
   leave(reason: string): void {
-    this.#toHost({ type: 'leaving', reason: reason.slice(0, 500) })
-    this.end({ outcome: 'stopped', reason })
+    this.#background(this.#goodbye({ outcome: 'stopped', reason }))
+  }
+
+  async #goodbye(outcome: Outcome): Promise<void> {
+    if (this.#ended !== undefined) return
+    const told = this.#send({ type: 'leaving', reason: outcome.reason.slice(0, 500) }).catch(() => undefined)
+    await Promise.race([told, this.#ports.clock.sleep(goodbyeWithinMs, this.#life.signal)])
+    this.end(outcome)
   }
 
   /** A peer is gone: without its host a member stops; a neighbour is the host's business unless only we miss it. */
@@ -243,8 +257,7 @@ export class Member {
     const { kind, message } = reportOf(error)
     if (kind === 'aborted') return
     this.#ports.log('error', message, { stack: error instanceof Error ? error.stack : undefined })
-    this.#toHost({ type: 'leaving', reason: message.slice(0, 500) })
-    this.end({ outcome: 'failed', reason: message })
+    this.#background(this.#goodbye({ outcome: 'failed', reason: message }))
   }
 
   end(outcome: Outcome): void {
@@ -252,14 +265,26 @@ export class Member {
     this.#ended = outcome
     this.log.say(`${outcome.outcome}: ${outcome.reason}`)
     this.#life.abort()
-    this.#stage?.stop(outcome.reason)
-    this.#background(this.#ports.engine.unload())
     this.#become({ name: 'ended', reason: outcome.reason })
+    const over = () => {
+      this.#over = true
+      this.#changed()
+    }
+    this.#background(this.#unload(outcome.reason).finally(over))
+  }
+
+  async #unload(reason: string): Promise<void> {
+    await this.#stage?.stop(reason)
+    await this.#ports.engine.unload()
   }
 
   #toHost(header: HeaderToHost): void {
+    this.#background(this.#send(header))
+  }
+
+  #send(header: HeaderToHost): Promise<void> {
     const whole = { ...header, job: this.#membership.job, plan: this.plan?.number ?? 0 }
-    this.#background(this.#ports.links.send(this.#membership.host, { header: whole, tensors: [] }))
+    return this.#ports.links.send(this.#membership.host, { header: whole, tensors: [] })
   }
 
   #become(event: MemberEvent): void {

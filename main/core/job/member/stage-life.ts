@@ -8,7 +8,7 @@ import { StateReceiver } from '../transfer.ts'
 import { createWatch } from '../watch.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import type { ShardExchange } from './shard-exchange.ts'
-import { createStageRun, type StageRun, type StageRunHooks } from './stage-run.ts'
+import { StageRun, type StageRunHooks } from './stage-run.ts'
 
 export interface StageLifeSetup {
   readonly assignment: Assignment
@@ -64,7 +64,7 @@ export class StageLife {
     await this.#watch.until(() => this.#receiver.complete, { signal: this.signal })
     await this.#ports.engine.writeState(this.#receiver.state)
     const batches = this.#ports.store.open(spec.data, spec)
-    this.run = createStageRun(this.#ports, { assignment, position, batches, hooks })
+    this.run = new StageRun(this.#ports, { assignment, position, batches, hooks })
     return this.run
   }
 
@@ -108,8 +108,9 @@ export class StageLife {
     await this.#ports.vault.saveStage(this.#membership.job, { updates: this.run.stats.updates, state })
   }
 
-  stop(reason: string): void {
+  /** Resolves when the engine works for it no more. */
+  async stop(reason: string): Promise<void> {
     this.#end.abort()
-    this.run?.stop(reason)
+    await this.run?.stop(reason)
   }
 }

@@ -1,14 +1,24 @@
 /** One stage at work: its pipeline and its rings, as one thing that starts, holds, changes rings and ends. */
+import { BadMessageError } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { Progress, WireMessage } from '../../../../shared/messages/wire.ts'
 import type { Tally } from '../../../../shared/model/graph.ts'
 import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
+import { createAveraging, type Averaging } from '../../averaging/averaging.ts'
+import type { StageAssignment, StageSummary } from '../../pipeline/assignment.ts'
+import { createBatchOrder } from '../../pipeline/order.ts'
+import { createStage, type Stage } from '../../pipeline/stage.ts'
 import type { BatchSource } from '../../ports.ts'
+import { ringsInForce } from '../plan-in-force.ts'
 import type { Assignment, MemberPorts } from './member-ports.ts'
 
 export interface StageRunHooks {
-  readonly onChange: () => void
+  /** At the leaf, after every training micro-batch. */
   readonly onTally: (tally: Tally) => void
+  /** Drained, and in the last round of the plan in force. Again after a plan that came later. */
+  readonly onFinished: (summary: StageSummary) => void
+  /** What broke the stage or its averaging. */
+  readonly onFailed: (error: unknown) => void
 }
 
 export interface StageRunSetup {
@@ -18,23 +28,152 @@ export interface StageRunSetup {
   readonly hooks: StageRunHooks
 }
 
-export interface StageRun {
-  start(): void
-  deliver(from: PeerId, message: WireMessage): void
-  validate(samples: number): Promise<{ readonly tally: Tally; readonly updates: number }>
-  hold(): Promise<void>
-  proceed(): void
-  finish(): void
-  replan(plan: Plan): void
-  readonly finished: Promise<{ readonly updates: number; readonly samples: number }>
-  stop(reason: string): void
-  readonly stats: StageStats
-}
-
 /** Counters of a stage and its rings since the start. */
-export type StageStats = Pick<
+export type StageRunStats = Pick<
   Progress,
   'updates' | 'samples' | 'busyMs' | 'dropped' | 'maxStaleness' | 'rounds' | 'waitingFor'
 >
 
-export declare function createStageRun(ports: MemberPorts, setup: StageRunSetup): StageRun
+export class StageRun {
+  readonly #stage: Stage
+  readonly #averaging: Averaging
+  readonly #setup: StageRunSetup
+  readonly #self: PeerId
+  #plan: Plan
+  #drained: StageSummary | undefined
+
+  /** The engine holds the stage's layers and weights. */
+  constructor(ports: MemberPorts, setup: StageRunSetup) {
+    const { assignment, batches, hooks } = setup
+    const { spec, proposal } = assignment
+    this.#setup = setup
+    this.#self = ports.links.self
+    this.#plan = proposal
+    const stage = createStage({ ...ports, batches }, stageAssignment(setup), {
+      onUpdate: () => {
+        averaging.updated()
+      },
+      mayUpdate: () => averaging.gate(),
+      onTally: hooks.onTally,
+    })
+    const averaging = createAveraging(
+      ports,
+      {
+        job: assignment.job,
+        graph: spec.graph,
+        averageEvery: spec.recipe.sync.averageEveryUpdates,
+        ...this.#rings(proposal),
+      },
+      { progress: () => stage.progress(), onFault: hooks.onFailed },
+    )
+    this.#stage = stage
+    this.#averaging = averaging
+    stage.finished.then((summary) => {
+      this.#drained = summary
+      this.#average(summary)
+    }, hooks.onFailed)
+  }
+
+  get #isRoot(): boolean {
+    return this.#setup.position.stage === 0
+  }
+
+  #rings(plan: Plan) {
+    const rings = ringsInForce(plan).map((ring, index) => ({ index, plan: ring }))
+    return { planNumber: plan.number, rings: rings.filter((ring) => ring.plan.members.includes(this.#self)) }
+  }
+
+  /** The last round of the plan in force; when it is given up, the host's next plan calls for another. */
+  #average(summary: StageSummary): void {
+    const { number } = this.#plan
+    this.#averaging.finalRound().then((outcome) => {
+      if (outcome === 'averaged' && this.#plan.number === number) this.#setup.hooks.onFinished(summary)
+    }, this.#setup.hooks.onFailed)
+  }
+
+  start(): void {
+    this.#stage.start()
+  }
+
+  /** Messages of the pipeline and of averaging. @throws BadMessageError, and then nothing has changed */
+  deliver(from: PeerId, message: WireMessage): void {
+    const { type } = message.header
+    const averages = type === 'round-ready' || type === 'chunk' || type === 'round-abandoned'
+    if (averages) this.#averaging.deliver(from, message)
+    else this.#stage.deliver(from, message)
+  }
+
+  /** Judge validation samples [0, samples). @throws BadMessageError when this is not a root */
+  validate(samples: number): Promise<{ readonly tally: Tally; readonly updates: number }> {
+    this.#requireRoot()
+    return this.#stage.evaluate(samples)
+  }
+
+  /** Resolves when the cluster is empty. @throws BadMessageError when this is not a root */
+  async hold(): Promise<void> {
+    this.#requireRoot()
+    await this.#stage.hold()
+  }
+
+  proceed(): void {
+    this.#requireRoot()
+    this.#stage.proceed()
+  }
+
+  finish(): void {
+    this.#requireRoot()
+    this.#stage.finish()
+  }
+
+  #requireRoot(): void {
+    if (!this.#isRoot) throw new BadMessageError('only the root of a cluster can do that')
+  }
+
+  /** Other clusters are active now; this stage stays as it is. */
+  replan(plan: Plan): void {
+    this.#plan = plan
+    this.#averaging.replan(this.#rings(plan))
+    if (this.#drained !== undefined && plan.active.includes(this.#setup.position.cluster))
+      this.#average(this.#drained)
+  }
+
+  get stats(): StageRunStats {
+    const { updates, samples, busyMs, dropped, maxStaleness, waitingFor } = this.#stage.stats()
+    const { averaged, abandoned, waitingFor: ring } = this.#averaging.stats()
+    return {
+      ...{ updates, samples, busyMs, dropped, maxStaleness },
+      rounds: { averaged, abandoned },
+      waitingFor: waitingFor === '' || this.#drained !== undefined ? ring : waitingFor,
+    }
+  }
+
+  async stop(reason: string): Promise<void> {
+    this.#averaging.replan({ planNumber: this.#plan.number, rings: [] })
+    await this.#stage.stop(reason)
+  }
+}
+
+function stageAssignment({ assignment, position }: StageRunSetup): StageAssignment {
+  const { spec, proposal, job } = assignment
+  const { clusters } = proposal.layout
+  const stages = clusters[position.cluster]?.stages ?? []
+  const { trainSamples, validationSamples } = spec.data
+  const { microBatch } = spec.recipe.schedule
+  const share = { index: position.cluster, of: clusters.length }
+  return {
+    job,
+    planNumber: proposal.number,
+    position,
+    stages: stages.map(({ peer }) => peer),
+    layers: stages[position.stage]?.layers ?? [0, 0],
+    graph: spec.graph,
+    microBatch,
+    accumulate: proposal.accumulate,
+    inFlight: proposal.inFlight[position.cluster] ?? 1,
+    staleness: spec.recipe.staleness,
+    order: createBatchOrder({ seed: spec.seed, trainSamples, microBatch, share }),
+    trainSamples,
+    validationSamples,
+    targetUpdates: spec.target.updates,
+  }
+}

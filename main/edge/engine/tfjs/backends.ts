@@ -7,7 +7,7 @@ import { InvalidInputError } from '../../../../shared/errors.ts'
 import { registerWasmKernels } from './kernels/register.ts'
 
 /** Backends by the names of the settings file, without `auto`. */
-const backendNames = ['node-gpu', 'node', 'webgpu', 'wasm', 'cpu'] as const
+export const backendNames = ['node-gpu', 'node', 'webgpu', 'wasm', 'cpu'] as const
 export type BackendName = (typeof backendNames)[number]
 
 /** Tried in this order. WebGPU is taken only when it is asked for. */

@@ -1,0 +1,64 @@
+/** Everything a command of the agent may need, and the state that faces see. */
+import { InvalidInputError } from '../../shared/errors.ts'
+import type { Snapshot } from '../../shared/messages/control.ts'
+import type { Settings } from '../../shared/settings.ts'
+import type { Participation } from '../core/job/participant.ts'
+import type { Log } from '../core/ports.ts'
+import type { DiskShardStore } from '../edge/data/shards/shard-store.ts'
+import type { startEngineThread } from '../edge/engine/tfjs/client.ts'
+import type { DiskVault } from '../edge/store/vault.ts'
+import type { Swarm } from '../edge/swarm/swarm.ts'
+import type { Changes } from './changes.ts'
+import { displayNameOf } from './device.ts'
+import { version } from './version.ts'
+
+export type EngineThread = Awaited<ReturnType<typeof startEngineThread>>
+
+/** A job that this agent takes part in. */
+export interface CurrentJob {
+  readonly participation: Participation
+  /** Stop whatever runs; give back engine and links. May be called again. */
+  release(): Promise<void>
+}
+
+/** A job of our own. */
+export interface HostedHere extends CurrentJob {
+  readonly invite: string
+}
+
+export interface AgentParts {
+  readonly home: string
+  readonly settings: Settings
+  readonly log: Log
+  readonly swarm: Swarm
+  readonly store: DiskShardStore
+  readonly vault: DiskVault
+  readonly changes: Changes
+  /** The newest job; an ended one stays to be looked at until the next begins. */
+  current: (CurrentJob & { readonly invite?: string }) | undefined
+  /** A job is being launched or joined: a second one has to wait. */
+  busy: boolean
+  startEngine(): Promise<EngineThread>
+  readonly shutdown: () => void
+}
+
+/** The job under way. @throws InvalidInputError when there is none */
+export function currentOf({ current }: AgentParts): CurrentJob {
+  if (current === undefined)
+    throw new InvalidInputError('this agent takes part in no job; host or join one first')
+  return current
+}
+
+export function snapshotOf({ home, settings, swarm, current }: AgentParts): Snapshot {
+  const view = current?.participation.view()
+  const invite = view?.phase === 'gathering' ? (current?.invite ?? null) : null
+  return {
+    version,
+    self: swarm.self,
+    displayName: displayNameOf(settings),
+    home,
+    addresses: [...swarm.addresses()],
+    backend: settings.engine.backend,
+    job: view === undefined ? null : { ...view, invite },
+  }
+}

@@ -1,0 +1,78 @@
+/** The agent: one home folder, one identity, one place in the swarm, at most one job. Wiring, no decisions. */
+import { join } from 'node:path'
+import type { Settings } from '../../shared/settings.ts'
+import type { Log } from '../core/ports.ts'
+import { createControlServer } from '../edge/control/server.ts'
+import { createShardStore } from '../edge/data/shards/shard-store.ts'
+import { startEngineThread } from '../edge/engine/tfjs/client.ts'
+import { openIdentity } from '../edge/identity/identity.ts'
+import { verifyJobRecord } from '../edge/identity/job-record.ts'
+import { lockHome } from '../edge/store/home.ts'
+import { createVault } from '../edge/store/vault.ts'
+import { createSwarm, type Swarm } from '../edge/swarm/swarm.ts'
+import { type AgentParts, snapshotOf } from './agent-parts.ts'
+import { createChanges } from './changes.ts'
+import { handleCommands } from './commands.ts'
+import { version } from './version.ts'
+
+export interface Agent {
+  readonly socket: string
+  /** Resolves after `shutdown` was asked for and everything is given back. */
+  readonly ended: Promise<void>
+  readonly shutdown: () => void
+}
+
+export interface AgentSettings {
+  readonly home: string
+  readonly settings: Settings
+  readonly log: Log
+}
+
+/** @throws AlreadyInUseError for a home or port that is taken; InvalidInputError for a damaged home */
+export async function startAgent({ home, settings, log }: AgentSettings): Promise<Agent> {
+  const lock = await lockHome(home)
+  const swarm = await openSwarm(home, settings, log).catch(async (error: unknown) => {
+    await lock.release()
+    throw error
+  })
+  const end = Promise.withResolvers<undefined>()
+  const shutdown = () => {
+    end.resolve(undefined)
+  }
+  const parts: AgentParts = {
+    ...{ home, settings, log, swarm, shutdown },
+    store: await createShardStore(join(home, 'shards')),
+    vault: await createVault(home),
+    changes: createChanges(),
+    current: undefined,
+    busy: false,
+    startEngine: () => startEngineThread({ backend: settings.engine.backend }),
+  }
+  const server = await createControlServer({
+    home,
+    handlers: handleCommands(parts),
+    snapshot: () => snapshotOf(parts),
+    onChange: (listener) => parts.changes.subscribe(listener),
+  })
+  log('info', `agent ${version} runs`, { self: swarm.self, addresses: swarm.addresses() })
+  const ended = end.promise.then(async () => {
+    await parts.current?.release()
+    await server.close()
+    await swarm.stop()
+    await lock.release()
+    log('info', 'agent ended')
+  })
+  return { socket: server.socket, ended, shutdown }
+}
+
+async function openSwarm(home: string, { network }: Settings, log: Log): Promise<Swarm> {
+  const { privateKey } = await openIdentity(join(home, 'identity.json'))
+  return createSwarm({
+    privateKey,
+    listen: { address: network.address, port: network.port },
+    localDiscovery: network.localDiscovery,
+    datastorePath: join(home, 'peers'),
+    log,
+    verifyRecord: verifyJobRecord,
+  })
+}

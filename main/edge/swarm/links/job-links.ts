@@ -215,7 +215,8 @@ export class LinksOfJob implements JobLinks {
     const link = this.#linkTo(peer)
     const answer = link.admit(hello, sender.standing, abort)
     if (answer !== 'welcome') {
-      link.lose('messages of it were lost on the way')
+      // Nothing came over a fresh link yet: it is the other side that goes on with one that we ended.
+      if (link.hasArrivals) link.lose('messages of it were lost on the way')
       return answer
     }
     if (sender.standing !== 'stranger') this.#members.add(peer)

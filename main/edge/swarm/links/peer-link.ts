@@ -91,6 +91,10 @@ export class PeerLink {
   get silentMs(): Millis {
     return this.#ports.now() - this.#heardAt
   }
+  /** Whether the peer ever opened a stream of this link. */
+  get hasArrivals(): boolean {
+    return this.#theirName !== undefined
+  }
   /** Nothing connects us: no stream of theirs, none of ours, nothing waiting. */
   get isIdle(): boolean {
     return (

@@ -1,0 +1,102 @@
+/** One valid header of every type, to show what strangers may not send. */
+import { jobSpec } from '../../../shared/job/spec.ts'
+import type { Header, WireType } from '../../../shared/messages/wire.ts'
+
+const hash = 'e'.repeat(64)
+const tally = { lossSum: 1, labels: 1, correct: 1, correctTop5: 1 }
+const device = { displayName: 'x', backend: 'cpu', memoryBytes: 1, flopsPerSecond: 1 }
+const layers: [number, number] = [0, 1]
+const ring = { ring: 0, round: 0 }
+const sent = { activations: 0, gradients: 0, parameters: 0, data: 0 }
+const column = { dtype: 'uint8', shape: [1], shards: [{ hash, bytes: 1, samples: 1 }] }
+
+const spec = jobSpec.parse({
+  name: 'digits',
+  graph: {
+    format: 'rookery-model/1',
+    name: 'tiny',
+    task: 'classify',
+    input: { type: 'values', shape: [1] },
+    layers: [{ name: 'out', type: 'dense', units: 2 }],
+    loss: { type: 'cross-entropy' },
+  },
+  data: { format: 'rookery-data/1', trainSamples: 1, validationSamples: 0, inputs: column, labels: column },
+  recipe: {},
+  target: { updates: 1 },
+  validation: {},
+  seed: 0,
+})
+const proposal = {
+  number: 1,
+  layout: {
+    clusters: [
+      { stages: [{ peer: 'a', layers, memoryBytes: 1, secondsPerMicroBatch: 1 }], samplesPerSecond: 1 },
+    ],
+    rings: [],
+    unused: [],
+    samplesPerSecond: 1,
+    averagingSeconds: 0,
+  },
+  accumulate: 1,
+  inFlight: [1],
+  active: [0],
+}
+
+type Body<T extends WireType> = Omit<Header<T>, 'type' | 'job' | 'plan'>
+const bodies: { readonly [T in WireType]: Body<T> } = {
+  'join-request': { secret: 's', device, addresses: [] },
+  admitted: {
+    certificate: { job: hash, peer: 'a', role: 'host', expiresAt: 1, signature: '0'.repeat(128) },
+    name: 'x',
+  },
+  refused: { refusal: 'unknown-job', text: 'no' },
+  roster: { members: [] },
+  'measure-links': { peers: [] },
+  probe: { id: 0 },
+  'probe-reply': { id: 0 },
+  links: { links: [] },
+  assignment: { spec, proposal },
+  replan: { proposal, reason: 'x' },
+  'stage-ready': {},
+  parameters: { layers, offset: 0, total: 1 },
+  'parameters-request': { layers },
+  start: {},
+  'shard-request': { id: 0, hash, offset: 0 },
+  'shard-piece': { id: 0, hash, offset: 0, bytes: 1 },
+  'shard-refused': { id: 0, refusal: 'unknown-shard' },
+  activation: { microBatch: 0, purpose: 'train' },
+  gradient: { microBatch: 0 },
+  judged: { microBatch: 0, tally },
+  'end-of-stream': { microBatches: 0 },
+  'round-ready': ring,
+  chunk: { ...ring, phase: 'reduce', step: 0, weight: 1 },
+  'round-abandoned': { ...ring, reason: 'x' },
+  progress: {
+    updates: 0,
+    samples: 0,
+    busyMs: 0,
+    dropped: 0,
+    maxStaleness: 0,
+    peakTensorBytes: 0,
+    sent,
+    rounds: { averaged: 0, abandoned: 0 },
+    waitingFor: '',
+  },
+  validate: { id: 0, samples: 1 },
+  validated: { id: 0, tally, updates: 0 },
+  'pause-request': {},
+  'resume-request': {},
+  hold: {},
+  proceed: {},
+  held: {},
+  finish: {},
+  'stage-finished': { updates: 0, samples: 0 },
+  leaving: { reason: 'x' },
+  'job-ended': { outcome: 'stopped', reason: 'x' },
+}
+
+export const allTypes = Object.keys(bodies) as WireType[]
+
+export function headerOf(type: WireType, job: string): Header<WireType> {
+  return { type, job, plan: 0, ...bodies[type] } as Header<WireType>
+}

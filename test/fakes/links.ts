@@ -1,0 +1,154 @@
+/** Many peers' links in one process: in order within a traffic class, late by seeded chance, cut when told. */
+import type { Clock, Links, Sender } from '../../main/core/ports.ts'
+import { AbortedError, PeerLostError } from '../../shared/errors.ts'
+import type { PeerId } from '../../shared/ids.ts'
+import { type Traffic, type WireMessage, trafficOf, wireHeader } from '../../shared/messages/wire.ts'
+import { type Rng, createRng } from '../../shared/random.ts'
+import { type HostTensor, bytesPerElement } from '../../shared/tensor.ts'
+import type { Millis } from '../../shared/units.ts'
+
+export interface FakeNetworkSettings {
+  readonly clock: Clock
+  readonly seed?: number
+  /** Each message is under way for so long, drawn anew; default none. */
+  readonly delayMs?: readonly [least: Millis, most: Millis]
+  /** Messages of a class and a pair under way before `send` waits; default no limit. */
+  readonly window?: number
+  /** Sees every message that arrives. */
+  readonly tap?: (from: PeerId, to: PeerId, message: WireMessage) => void
+}
+
+export interface FakeNetwork {
+  /** The links of a peer; the same object every time. */
+  linksOf(peer: PeerId): Links
+  /** The peer is gone: what it sent and what is sent to it is lost, everyone else hears of it. */
+  sever(peer: PeerId, reason?: string): Promise<void>
+}
+
+type Handler = (from: Sender, message: WireMessage) => void
+
+interface Endpoint {
+  readonly links: Links
+  readonly handlers: Set<Handler>
+  readonly lostHandlers: Set<(peer: PeerId, reason: string) => void>
+  readonly sent: Record<Traffic, number>
+}
+
+/** One class of messages from one peer to another. */
+interface Channel {
+  last: Promise<void>
+  lastDue: Millis
+  underWay: number
+  waiting: (() => void)[]
+}
+
+/** A copy, as bytes on a wire are: a sender that changes a tensor after sending it is found out, if it does so in time. */
+function copyOf({ header, tensors }: WireMessage): WireMessage {
+  return {
+    header: wireHeader.parse(header),
+    tensors: tensors.map((one) => ({ ...one, data: one.data.slice() })),
+  }
+}
+
+function bytesOf(tensors: readonly HostTensor[]): number {
+  return tensors.reduce((sum, { dtype, data }) => sum + data.length * bytesPerElement[dtype], 0)
+}
+
+export function createFakeNetwork(settings: FakeNetworkSettings): FakeNetwork {
+  return new Network(settings)
+}
+
+class Network implements FakeNetwork {
+  readonly #settings: FakeNetworkSettings
+  readonly #rng: Rng
+  readonly #endpoints = new Map<PeerId, Endpoint>()
+  readonly #channels = new Map<string, Channel>()
+  readonly #severed = new Set<PeerId>()
+
+  constructor(settings: FakeNetworkSettings) {
+    this.#settings = settings
+    this.#rng = createRng(settings.seed ?? 0)
+  }
+
+  linksOf(peer: PeerId): Links {
+    return this.#endpoint(peer).links
+  }
+
+  async sever(peer: PeerId, reason = 'connection lost'): Promise<void> {
+    this.#severed.add(peer)
+    await this.#settings.clock.sleep(0)
+    for (const [other, { lostHandlers }] of this.#endpoints)
+      if (other !== peer) for (const handler of lostHandlers) handler(peer, reason)
+  }
+
+  #endpoint(self: PeerId): Endpoint {
+    const known = this.#endpoints.get(self)
+    if (known !== undefined) return known
+    const handlers = new Set<Handler>()
+    const lostHandlers = new Set<(peer: PeerId, reason: string) => void>()
+    const sent = { control: 0, activations: 0, gradients: 0, parameters: 0, data: 0 }
+    const links: Links = {
+      self,
+      send: (to, message, signal) => this.#send(self, to, message, signal),
+      onMessage: (handler) => {
+        handlers.add(handler)
+        return () => handlers.delete(handler)
+      },
+      onLost: (handler) => {
+        lostHandlers.add(handler)
+        return () => lostHandlers.delete(handler)
+      },
+      learnAddresses: () => Promise.resolve(),
+      addresses: () => [`/memory/${self}`],
+      sentBytes: () => ({ ...sent }),
+    }
+    const endpoint = { links, handlers, lostHandlers, sent }
+    this.#endpoints.set(self, endpoint)
+    return endpoint
+  }
+
+  #channel(from: PeerId, to: PeerId, traffic: Traffic): Channel {
+    const name = JSON.stringify([from, to, traffic])
+    const channel = this.#channels.get(name) ?? {
+      last: Promise.resolve(),
+      lastDue: 0,
+      underWay: 0,
+      waiting: [],
+    }
+    this.#channels.set(name, channel)
+    return channel
+  }
+
+  #check(from: PeerId, to: PeerId, signal: AbortSignal | undefined): void {
+    if (signal?.aborted === true) throw new AbortedError('the message was not sent')
+    for (const peer of [from, to])
+      if (this.#severed.has(peer)) throw new PeerLostError(`peer ${peer} cannot be reached`)
+  }
+
+  async #send(from: PeerId, to: PeerId, message: WireMessage, signal?: AbortSignal): Promise<void> {
+    this.#check(from, to, signal)
+    const traffic = trafficOf(message.header.type)
+    const channel = this.#channel(from, to, traffic)
+    const { window = Infinity, clock, delayMs = [0, 0] } = this.#settings
+    while (channel.underWay >= window) await new Promise<void>((resolve) => channel.waiting.push(resolve))
+    this.#check(from, to, signal)
+    channel.underWay += 1
+    if (from !== to) this.#endpoint(from).sent[traffic] += bytesOf(message.tensors)
+    const due = clock.now() + delayMs[0] + this.#rng.next() * (delayMs[1] - delayMs[0])
+    channel.lastDue = Math.max(channel.lastDue, due)
+    const late = channel.lastDue - clock.now()
+    const arrival = Promise.all([channel.last, late > 0 ? clock.sleep(late) : undefined])
+    channel.last = arrival.then(() => {
+      channel.underWay -= 1
+      channel.waiting.shift()?.()
+      this.#arrive(from, to, message)
+    })
+  }
+
+  #arrive(from: PeerId, to: PeerId, message: WireMessage): void {
+    if (this.#severed.has(from) || this.#severed.has(to)) return
+    const copy = copyOf(message)
+    this.#settings.tap?.(from, to, copy)
+    for (const handler of this.#endpoint(to).handlers) handler({ peer: from, standing: 'member' }, copy)
+  }
+}

@@ -1,0 +1,44 @@
+/** `rookery predict MODEL_DIR --input PATH`: what a finished model says to new samples. */
+import { resolve } from 'node:path'
+import type { AddCommand, CommonOptions } from '../context.ts'
+import { jsonOption } from '../context.ts'
+import type { Prediction } from '../tasks.ts'
+import { harmless } from '../view/columns.ts'
+import { formatShare } from '../view/numbers.ts'
+
+const help = `
+PATH holds samples without labels: a CSV file, an image or a folder of images, or a text.
+
+Example:
+  rookery predict rookery-demo-digits-cnn --input new-digits.csv --json`
+
+export const addPredict: AddCommand = (program, context) => {
+  program
+    .command('predict')
+    .description('apply a finished model to new samples')
+    .argument('<model_dir>', 'a folder with model.json and model.safetensors')
+    .requiredOption('--input <path>', 'samples without labels')
+    .option(...jsonOption)
+    .addHelpText('after', help)
+    .action(async (directory: string, options: CommonOptions & { readonly input: string }) => {
+      const terminal = context.terminal(options)
+      const tasks = await context.loadTasks()
+      const predictions = await tasks.predictTask({
+        modelDirectory: resolve(directory),
+        input: resolve(options.input),
+      })
+      for (const prediction of predictions) {
+        terminal.event({ event: 'prediction', ...prediction })
+        if (!terminal.json) terminal.answer(predictionText(prediction))
+      }
+      terminal.event({ event: 'result', samples: predictions.length, predictions })
+    })
+}
+
+export function predictionText({ sample, best, values }: Prediction): string {
+  const said =
+    best?.map(({ label, probability }) => `${harmless(label)} ${formatShare(probability, 1)}`) ??
+    values?.map((value) => value.toPrecision(4)) ??
+    []
+  return `${harmless(sample)}: ${said.join(', ')}`
+}

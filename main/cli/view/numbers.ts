@@ -1,0 +1,80 @@
+/** Numbers as people read them: short, with their unit, and never more digits than they deserve. */
+import type { Bytes, Seconds } from '../../../shared/units.ts'
+
+const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+
+/** `1,234` · `12,345` · `1.2 M` */
+export function formatCount(value: number): string {
+  if (value >= 1e9) return `${(value / 1e9).toFixed(1)} G`
+  if (value >= 1e6) return `${(value / 1e6).toFixed(1)} M`
+  return grouped.format(value)
+}
+
+/** `0.8 samples/s` · `1,234 samples/s` */
+export function formatRate(samplesPerSecond: number): string {
+  const value = samplesPerSecond < 10 ? samplesPerSecond.toFixed(1) : formatCount(samplesPerSecond)
+  return `${value} samples/s`
+}
+
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
+
+/** `512 B` · `12.3 MiB` */
+export function formatBytes(bytes: Bytes): string {
+  let value = bytes
+  let unit = 0
+  while (value >= 1023.95 && unit < byteUnits.length - 1) {
+    value /= 1024
+    unit += 1
+  }
+  const digits = unit === 0 || value >= 99.95 ? 0 : 1
+  return `${value.toFixed(digits)} ${byteUnits[unit] ?? ''}`
+}
+
+/** `12.4 GFLOP/s` */
+export function formatFlops(flopsPerSecond: number): string {
+  if (flopsPerSecond >= 1e12) return `${(flopsPerSecond / 1e12).toFixed(1)} TFLOP/s`
+  if (flopsPerSecond >= 1e9) return `${(flopsPerSecond / 1e9).toFixed(1)} GFLOP/s`
+  return `${(flopsPerSecond / 1e6).toFixed(1)} MFLOP/s`
+}
+
+/** `42 s` · `3 min` · `2 h 10 min` · `3 d 4 h` */
+export function formatDuration(seconds: Seconds): string {
+  const whole = Math.max(0, Math.round(seconds))
+  if (whole < 100) return `${whole} s`
+  const minutes = Math.round(whole / 60)
+  if (minutes < 100) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return `${hours} h ${minutes % 60} min`
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
+
+/** `12–15 s` · `90 s – 3 min` · `42 s` */
+export function formatDurationRange(range: readonly [low: Seconds, high: Seconds]): string {
+  const [low, high] = [formatDuration(range[0]), formatDuration(range[1])]
+  if (low === high) return low
+  const [lowValue, lowUnit, ...lowMore] = low.split(' ')
+  const [, highUnit, ...highMore] = high.split(' ')
+  const sameUnit = lowUnit === highUnit && lowMore.length === 0 && highMore.length === 0
+  return sameUnit ? `${lowValue ?? ''}–${high}` : `${low} – ${high}`
+}
+
+/** `83 %` of a share of 0.83. */
+export function formatShare(share: number, digits = 0): string {
+  return `${(share * 100).toFixed(digits)} %`
+}
+
+/** Three figures that tell a loss from its neighbour: `0.0214` · `0.214` · `2.31` · `12.4` */
+export function formatLoss(loss: number): string {
+  if (!Number.isFinite(loss)) return 'not a number'
+  const size = Math.abs(loss)
+  if (size >= 1000) return loss.toExponential(2)
+  if (size >= 10) return loss.toFixed(1)
+  if (size >= 1) return loss.toFixed(2)
+  return size >= 0.1 || size === 0 ? loss.toFixed(3) : loss.toFixed(4)
+}
+
+/** `layers 0–3`, both ends included, as people count; one layer is `layer 4`. */
+export function formatLayers(range: readonly [from: number, toExclusive: number]): string {
+  const [from, toExclusive] = range
+  return toExclusive - from === 1 ? `layer ${from}` : `layers ${from}–${toExclusive - 1}`
+}

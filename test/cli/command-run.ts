@@ -1,0 +1,86 @@
+/** Run `rookery` with the fake agent as a real process, and look at what it says and leaves. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const entry = fileURLToPath(new URL('fake-rookery.ts', import.meta.url))
+
+export interface CommandRun {
+  readonly pid: number
+  /** Resolves when the text has appeared on stdout or stderr; rejects when the command ends without it. */
+  saw(text: string): Promise<void>
+  signal(signal: NodeJS.Signals): void
+  /** What it ended with. */
+  readonly ended: Promise<CommandEnd>
+}
+
+export interface CommandEnd {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  /** Lines of stdout as JSON. */
+  readonly events: () => Record<string, unknown>[]
+}
+
+export function startCommand(args: readonly string[], folder?: string): CommandRun {
+  const child = spawn(process.execPath, [entry, ...args], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...(folder === undefined ? {} : { cwd: folder }),
+  })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const ended = (async (): Promise<CommandEnd> => {
+    await once(child, 'close')
+    const events = () =>
+      stdout
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+    return { code: child.exitCode, stdout, stderr, events }
+  })()
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    signal(signal) {
+      child.kill(signal)
+    },
+    async saw(text) {
+      await until(() => {
+        if (child.exitCode !== null && !(stdout + stderr).includes(text)) {
+          expectSaid(text, stdout + stderr)
+        }
+        return (stdout + stderr).includes(text)
+      })
+    },
+  }
+}
+
+function expectSaid(text: string, said: string): never {
+  throw new RangeError(`the command ended without saying "${text}"; it said:\n${said}`)
+}
+
+export const runCommand = (args: readonly string[], folder?: string): Promise<CommandEnd> =>
+  startCommand(args, folder).ended
+
+/** Look again until it holds; the test's own limit is the deadline. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(10)
+}
+
+export function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const textOf = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '')
+
+export const agentPid = (home: string): number => Number(textOf(`${home}/pid`))
+/** What the fake agent of this home noted, line by line. */
+export const notesOf = (home: string): string[] => textOf(`${home}/notes`).trim().split('\n')

@@ -1,0 +1,35 @@
+/** The real command line with the fake agent and tasks of known answers. */
+import { fileURLToPath } from 'node:url'
+import { main } from '../../main/cli/main.ts'
+import type { Tasks } from '../../main/cli/tasks.ts'
+import { exampleJob } from './example-job.ts'
+
+const tasks: Tasks = {
+  planTask({ pool, seed }) {
+    const bytes = pool.peers.reduce((sum, peer) => sum + peer.memoryBytes, 0)
+    if (bytes < 1000)
+      return Promise.resolve({ feasible: false, shortfallBytes: 1000 - bytes, reason: 'too little memory' })
+    const { layout } = exampleJob.plan!
+    return Promise.resolve({ feasible: true, ...layout, planSeconds: seed })
+  },
+  benchDeviceTask: ({ backend }) =>
+    Promise.resolve({
+      cpuModel: 'Abacus',
+      cores: 2,
+      totalMemoryBytes: 2 ** 33,
+      availableMemoryBytes: 2 ** 32,
+      platform: 'linux x64',
+      backend: backend ?? 'auto',
+      flopsPerSecond: 1e10,
+    }),
+  evaluateTask: () =>
+    Promise.resolve({ samples: 360, scores: { loss: 0.2, accuracy: 0.95, top5: 1, perplexity: 1.2 } }),
+  predictTask: ({ input }) => Promise.resolve([{ sample: input, best: [{ label: '7', probability: 0.9 }] }]),
+  demoBudgetsTask: ({ shape }) =>
+    Promise.resolve(shape.flatMap((stages) => new Array<number>(stages).fill(1000 * stages))),
+}
+
+await main({
+  agentEntry: fileURLToPath(new URL('fake-agent.ts', import.meta.url)),
+  loadTasks: () => Promise.resolve(tasks),
+})

@@ -75,18 +75,6 @@ describe('an asynchronous pipeline', () => {
       { numRuns: 25 },
     )
   })
-
-  it('runs backward before forward when both wait', async () => {
-    const pool = await trained({ stages: 2, inFlight: 4, accumulate: 1, engineMs: () => 5, linkMs: 1 })
-    const root = eventsOf(pool, peerName(0, 0)).map(({ type }) => type)
-    expect(root.indexOf('backward')).toBeLessThan(root.lastIndexOf('forward'))
-    expect(
-      pool
-        .ofCluster(0)[0]!
-        .stage.stats()
-        .stalenessCounts.reduce((a, b) => a + b),
-    ).toBe(6)
-  })
 })
 
 /** All numbers of the stages, stage after stage, as `replay` gives them. */

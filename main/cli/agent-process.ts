@@ -39,7 +39,8 @@ export interface AgentProcess {
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
 const readyDeadlineMs = 3 * minute
-const stopDeadlineMs = 10 * second
+/** Longer than the agent gives itself for an orderly end. */
+const stopDeadlineMs = 25 * second
 const keptLines = 20
 
 const readyLine = z.object({ event: z.literal('ready'), socket: z.string() })
@@ -65,7 +66,7 @@ function killLater(child: Child): void {
   setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs).unref()
 }
 
-export function agentArguments(options: AgentOptions): string[] {
+function agentArguments(options: AgentOptions): string[] {
   const flags: string[] = ['--home', options.home]
   const add = (flag: string, value: string | number | undefined): void => {
     if (value !== undefined) flags.push(flag, String(value))

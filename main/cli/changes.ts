@@ -52,7 +52,7 @@ function phaseChanges(seen: Seen, job: JobView): Change[] {
   seen.phase = phase
   seen.text = text
   const tell = newPhase || phase !== 'training'
-  const line = text === '' ? phase : `${phase}: ${harmless(text)}`
+  const line = text === '' ? phase : harmless(text)
   return [{ event: { event: 'phase', phase, text }, ...(tell ? { text: line } : {}) }]
 }
 
@@ -68,7 +68,8 @@ function logChanges(seen: Seen, job: JobView): Change[] {
 
 function memberChanges(seen: Seen, members: readonly MemberView[]): Change[] {
   return members.flatMap(({ peer, displayName, state, reason }) => {
-    const now = `${state} ${reason}`
+    // What a training peer waits for changes from moment to moment.
+    const now = state === 'training' ? state : `${state} ${reason}`
     if (seen.members.get(peer) === now) return []
     seen.members.set(peer, now)
     return [{ event: { event: 'member', peer, displayName, state, reason } }]
@@ -94,7 +95,7 @@ function progressChanges(seen: Seen, job: JobView): Change[] {
 }
 
 /** `120 of 200 updates, 60 %, loss 0.214 █▅▃▂▁, 1,234 samples/s, 12–15 s left` */
-export function progressText(job: JobView): string {
+function progressText(job: JobView): string {
   const points = job.trainingCurve.map(({ updates, loss }) => ({ x: updates, y: loss }))
   const loss = job.trainingCurve.at(-1)?.loss
   const share = job.targetUpdates > 0 ? job.updates / job.targetUpdates : 0
@@ -110,8 +111,6 @@ export function progressText(job: JobView): string {
 function validationChanges(seen: Seen, job: JobView): Change[] {
   const fresh = job.validationCurve.filter(({ updates }) => updates > seen.validations)
   seen.validations = Math.max(seen.validations, ...fresh.map(({ updates }) => updates))
-  return fresh.map(({ updates, scores }) => ({
-    event: { event: 'validation', updates, ...scores },
-    text: `held-out samples after ${formatCount(updates)} updates: loss ${formatLoss(scores.loss)}, accuracy ${formatShare(scores.accuracy, 1)}`,
-  }))
+  // People read it in the job's log.
+  return fresh.map(({ updates, scores }) => ({ event: { event: 'validation', updates, ...scores } }))
 }

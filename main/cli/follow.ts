@@ -57,9 +57,8 @@ function createShow(following: Following): (job: JobView) => void {
       if (text !== undefined && (!terminal.live || event.event === 'log')) terminal.say(text)
     }
     if (terminal.live) {
-      terminal.picture(
-        jobScreen(job, { ...terminal.size(), paint: terminal.paint, hint: following.hint(job) }),
-      )
+      const hint = job.result === null ? following.hint(job) : ''
+      terminal.picture(jobScreen(job, { ...terminal.size(), paint: terminal.paint, hint }))
     }
   }
 }

@@ -23,7 +23,7 @@ export async function readDataSourceFile(path: string): Promise<DataSource> {
 }
 
 /** The job with paths resolved against the folder of its file. */
-export function absoluteJob(job: JobFile, folder: string): JobFile {
+function absoluteJob(job: JobFile, folder: string): JobFile {
   return {
     ...job,
     model: typeof job.model === 'string' ? modelReference(job.model, folder) : job.model,

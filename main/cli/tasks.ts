@@ -15,7 +15,7 @@ export interface PlanTask {
   readonly seed: number
 }
 
-export interface DeviceBench {
+interface DeviceBench {
   readonly cpuModel: string
   readonly cores: number
   readonly totalMemoryBytes: Bytes
@@ -27,7 +27,7 @@ export interface DeviceBench {
   readonly flopsPerSecond: FlopsPerSecond
 }
 
-export interface Evaluation {
+interface Evaluation {
   readonly samples: number
   readonly scores: Scores
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JobView } from '../../shared/messages/control.ts'
 import { createChanges } from '../../main/cli/changes.ts'
-import { exampleJob } from './example-job.ts'
+import { exampleJob, exampleMember } from './example-job.ts'
 
 const job = (change: Partial<JobView>): JobView => ({ ...exampleJob, plan: null, members: [], ...change })
 
@@ -46,6 +46,17 @@ describe('what is told of a job', () => {
     expect(told(states).texts.slice(1)).toEqual([0, 1, 2, 3, 9, 10].map((entry) => `entry ${entry}`))
   })
 
+  it('is a peer’s new state, and not what a training peer waits for from moment to moment', () => {
+    const states = [
+      { state: 'joined', reason: '' },
+      { state: 'training', reason: 'waiting for activations' },
+      { state: 'training', reason: 'waiting for gradients' },
+      { state: 'lost', reason: 'silent' },
+    ] as const
+    const { events } = told(states.map((state) => ({ ...calm, members: [exampleMember('a', state)] })))
+    expect(events.filter((event) => event === 'member')).toHaveLength(3)
+  })
+
   it('keeps waits of a training quiet for people, and tells all others', () => {
     const { texts } = told([
       { ...calm, phase: 'gathering', text: 'waits for 2 peers' },
@@ -53,10 +64,6 @@ describe('what is told of a job', () => {
       { ...calm, text: 'round 1' },
       { ...calm, text: 'round 2' },
     ])
-    expect(texts).toEqual([
-      'gathering: waits for 2 peers',
-      'gathering: waits for 1 peer',
-      'training: round 1',
-    ])
+    expect(texts).toEqual(['waits for 2 peers', 'waits for 1 peer', 'round 1'])
   })
 })

@@ -75,7 +75,7 @@ function showPlan(terminal: Terminal, result: PlanResult): number {
 
 const noMembers: readonly MemberView[] = []
 
-export function planText(
+function planText(
   layout: Layout & { readonly planSeconds: number },
   terminal: Pick<Terminal, 'size' | 'paint'>,
 ): string {

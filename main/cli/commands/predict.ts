@@ -35,7 +35,7 @@ export const addPredict: AddCommand = (program, context) => {
     })
 }
 
-export function predictionText({ sample, best, values }: Prediction): string {
+function predictionText({ sample, best, values }: Prediction): string {
   const said =
     best?.map(({ label, probability }) => `${harmless(label)} ${formatShare(probability, 1)}`) ??
     values?.map((value) => value.toPrecision(4)) ??

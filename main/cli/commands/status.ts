@@ -52,7 +52,7 @@ export const addStatus: AddCommand = (program, context) => {
     })
 }
 
-export function statusText(snapshot: Snapshot, terminal: Pick<Terminal, 'size' | 'paint'>): string {
+function statusText(snapshot: Snapshot, terminal: Pick<Terminal, 'size' | 'paint'>): string {
   const { displayName, self, backend, home, addresses, job } = snapshot
   const { paint } = terminal
   const agent = [

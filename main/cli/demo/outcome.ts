@@ -2,6 +2,7 @@
 import type { Plan } from '../../../shared/plan/plan.ts'
 import { AgentEndedError } from '../errors.ts'
 import type { EndedJob } from '../follow.ts'
+import { harmless } from '../view/columns.ts'
 import { formatBytes, formatCount, formatLoss, formatShare } from '../view/numbers.ts'
 import { scoresText, sentText } from '../view/result-text.ts'
 
@@ -20,7 +21,7 @@ export interface DemoRuns {
 }
 
 /** @throws AgentEndedError when the agent reports an end without a validation or a plan */
-export function qualityOf(job: EndedJob): Quality {
+function qualityOf(job: EndedJob): Quality {
   const { validation } = job.result
   if (validation === null) throw new AgentEndedError(`${job.name} ended without a validation`)
   return { loss: validation.loss, accuracy: validation.accuracy }
@@ -78,6 +79,7 @@ export function demoText(runs: DemoRuns): string {
     `One PC alone                ${scoresText(baseline)}`,
     `on samples that neither trained on, after ${formatCount(result.updates)} updates with the same number of samples each.`,
     difference(validation, baseline),
+    ...lossesOf(runs.pool),
     ...(result.plain === undefined
       ? []
       : [
@@ -99,4 +101,12 @@ function difference(pool: Quality, single: Quality): string {
       ? 'The accuracies are equal'
       : `The pool is ${Math.abs(points).toFixed(1)} points of accuracy ${points > 0 ? 'better' : 'worse'}`
   return `${accuracy}; its loss differs by ${formatLoss(pool.loss - single.loss)}.`
+}
+
+/** A pool that lost somebody is no fair comparison: say so. */
+function lossesOf(pool: EndedJob): string[] {
+  const { active, layout } = planOf(pool)
+  const stopped = layout.clusters.length - active.length
+  if (stopped === 0) return []
+  return [`${stopped} of its clusters stopped on the way (${harmless(pool.result.reason)}).`]
 }

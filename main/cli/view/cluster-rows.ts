@@ -26,14 +26,14 @@ const reasonColumns = 21
 const nameColumns = (columns: number): number => Math.min(28, Math.max(8, columns - fixedColumns))
 
 /** `░░███░░░` where a stage lies in the model. */
-export function layerBar(layers: readonly [number, number], layerCount: number): string {
+function layerBar(layers: readonly [number, number], layerCount: number): string {
   const place = (layer: number): number => Math.round((layer / Math.max(1, layerCount)) * layerBarColumns)
   const from = Math.min(place(layers[0]), layerBarColumns - 1)
   const to = Math.max(place(layers[1]), from + 1)
   return '░'.repeat(from) + '█'.repeat(to - from) + '░'.repeat(layerBarColumns - to)
 }
 
-export const layerCountOf = (layout: Layout): number =>
+const layerCountOf = (layout: Layout): number =>
   Math.max(...layout.clusters.flatMap(({ stages }) => stages.map(({ layers }) => layers[1])))
 
 const nameOf = (peer: string, member: MemberView | undefined): string => {
@@ -50,7 +50,8 @@ interface RowStyle {
 function doing(member: MemberView, { columns, paint }: RowStyle): string {
   const state = paint(tones[member.state], column(member.state, 9))
   const room = columns - nameColumns(columns) - fixedColumns + reasonColumns
-  if (member.reason !== '') return `${state} ${paint('faint', cut(harmless(member.reason), room))}`
+  if (member.reason !== '' && member.state !== 'training')
+    return `${state} ${paint('faint', cut(harmless(member.reason), room))}`
   const busy = member.updates > 0 ? `${formatShare(member.busyShare)} busy` : ''
   const memory = member.peakTensorBytes > 0 ? formatBytes(member.peakTensorBytes) : ''
   return `${state} ${columnRight(busy, 10)} ${columnRight(memory, 9)}`

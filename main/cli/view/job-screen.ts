@@ -45,7 +45,7 @@ function measureLine(job: JobView, style: ScreenStyle): string {
 }
 
 /** The loss against updates, its highest and lowest mean at the left. */
-export function lossChart(job: JobView, style: Pick<ScreenStyle, 'columns' | 'paint'>): string[] {
+function lossChart(job: JobView, style: Pick<ScreenStyle, 'columns' | 'paint'>): string[] {
   const points = job.trainingCurve.map(({ updates, loss }) => ({ x: updates, y: loss }))
   if (points.length < 2) return []
   const chart = lineChart(points, { width: style.columns - chartLabelColumns - 3, height: chartRows })

@@ -11,7 +11,7 @@ import type { PaceClock } from '../../../main/edge/control/pace.ts'
 import { createControlServer } from '../../../main/edge/control/server.ts'
 import type { ControlServer } from '../../../main/edge/control/server.ts'
 
-export const exampleSnapshot: Snapshot = {
+const exampleSnapshot: Snapshot = {
   version: '0.1.0',
   self: 'peer-a',
   displayName: 'laptop',

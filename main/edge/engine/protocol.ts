@@ -21,7 +21,7 @@ import {
 import type { StageEngine } from '../../core/ports.ts'
 
 /** A call of the port. */
-export type EngineMethod = Exclude<keyof StageEngine, 'backend'>
+type EngineMethod = Exclude<keyof StageEngine, 'backend'>
 
 /** To the thread. */
 interface Call {
@@ -44,7 +44,7 @@ export type EngineThread = StageEngine & {
 }
 
 /** The engine's thread is gone. Its stage and everything in flight on it are lost. */
-export class EngineDiedError extends PoolError {
+class EngineDiedError extends PoolError {
   readonly kind = 'bug'
   readonly code = 'engine-died'
 }
@@ -70,7 +70,7 @@ const classes = [
 ]
 
 /** An error of the class that made the report, where it is one that engines throw. */
-export function errorFrom(report: ErrorReport): PoolError {
+function errorFrom(report: ErrorReport): PoolError {
   for (const Known of classes) {
     const error = new Known(report.message)
     if (error.code === report.code) return error

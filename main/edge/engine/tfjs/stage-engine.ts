@@ -14,9 +14,12 @@ export interface TfjsEngineSettings {
   readonly backend: BackendName | 'auto'
 }
 
+/** Openings one after the other: of two that overlap, TensorFlow.js lets only the later succeed. */
+const opening = createQueue()
+
 /** Open a backend in this thread and make an engine on it. @throws InvalidInputError when it does not open */
 export async function createTfjsEngine(settings: TfjsEngineSettings): Promise<StageEngine> {
-  const backend = `tfjs-${await openBackend(settings.backend)}`
+  const backend = `tfjs-${await opening(() => openBackend(settings.backend))}`
   const inOrder = createQueue()
   let loaded: Stage | undefined
   const unload = () => {

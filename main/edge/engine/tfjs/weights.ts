@@ -22,7 +22,7 @@ export interface WeightVersion {
 }
 
 /** A parameter's next tensor, or the very same where it stays. What is returned new is the weights'. */
-export type NextTensor = (placed: Placed, tensor: Tensor) => Tensor
+type NextTensor = (placed: Placed, tensor: Tensor) => Tensor
 
 /** Trained weights in versions and the running state of one stage. Call inside the meter's operations. */
 export interface Weights {

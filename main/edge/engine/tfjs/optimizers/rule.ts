@@ -2,7 +2,7 @@
 import type { Tensor } from '@tensorflow/tfjs'
 
 /** When a step is taken. */
-export interface StepTime {
+interface StepTime {
   /** The optimizer's rate times the schedule's factor. */
   readonly learningRate: number
   /** Number of the update from 1: the exponent of the bias corrections. */
@@ -10,7 +10,7 @@ export interface StepTime {
 }
 
 /** A parameter after a step. */
-export interface Stepped {
+interface Stepped {
   readonly weight: Tensor
   readonly moments: readonly Tensor[]
 }

@@ -54,6 +54,12 @@ function bytesOf(tensors: readonly HostTensor[]): number {
   return tensors.reduce((sum, { dtype, data }) => sum + data.length * bytesPerElement[dtype], 0)
 }
 
+function release(channel: Channel): void {
+  const longest = channel.waiting.shift()
+  if (longest === undefined) channel.underWay -= 1
+  else longest()
+}
+
 export function createFakeNetwork(settings: FakeNetworkSettings): FakeNetwork {
   return new Network(settings)
 }
@@ -130,17 +136,22 @@ class Network implements FakeNetwork {
     const traffic = trafficOf(message.header.type)
     const channel = this.#channel(from, to, traffic)
     const { window = Infinity, clock, delayMs = [0, 0] } = this.#settings
-    while (channel.underWay >= window) await new Promise<void>((resolve) => channel.waiting.push(resolve))
-    this.#check(from, to, signal)
-    channel.underWay += 1
+    // A slot that gets free goes straight to who waited longest: order holds for senders that do not wait, too.
+    if (channel.underWay < window) channel.underWay += 1
+    else await new Promise<void>((resolve) => channel.waiting.push(resolve))
+    try {
+      this.#check(from, to, signal)
+    } catch (error) {
+      release(channel)
+      throw error
+    }
     if (from !== to) this.#endpoint(from).sent[traffic] += bytesOf(message.tensors)
     const due = clock.now() + delayMs[0] + this.#rng.next() * (delayMs[1] - delayMs[0])
     channel.lastDue = Math.max(channel.lastDue, due)
     const late = channel.lastDue - clock.now()
     const arrival = Promise.all([channel.last, late > 0 ? clock.sleep(late) : undefined])
     channel.last = arrival.then(() => {
-      channel.underWay -= 1
-      channel.waiting.shift()?.()
+      release(channel)
       this.#arrive(from, to, message)
     })
   }

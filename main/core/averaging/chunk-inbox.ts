@@ -67,9 +67,9 @@ export class ChunkInbox {
     tray.taker = undefined
   }
 
-  /** A round is over. */
-  forget(round: number): void {
-    this.#trays.delete(round)
+  /** Rounds before this one are over. */
+  forgetBefore(round: number): void {
+    for (const past of this.#trays.keys()) if (past < round) this.#trays.delete(past)
   }
 }
 

@@ -19,6 +19,12 @@ import { ringSteps } from './ring-steps.ts'
 import { RingVoice } from './ring-voice.ts'
 import { type RingPart, ringLength, ringParts } from './snapshot.ts'
 
+/**
+ * A drained member is ready for any round, so others may begin the next while it still writes the mean of this one, or
+ * one more where that was given up meanwhile. Their chunks wait; of more rounds than this no honest member's would.
+ */
+const mostAhead = 3
+
 interface RingParts {
   readonly ports: AveragingPorts
   readonly hooks: AveragingHooks
@@ -150,8 +156,8 @@ export class Ring {
     if (from !== this.#neighbour(-1)) throw new BadMessageError(`chunk from ${from}, who is not before us`)
     const { round } = header
     if (this.#closed !== undefined || round < this.#round) return
-    const current = round === this.#round || round === lastRound
-    if (!current || !this.#readiness.isReady(this.#self, round))
+    const near = round === lastRound || round - this.#round <= (this.#last === undefined ? 0 : mostAhead)
+    if (!near || !this.#readiness.isReady(this.#self, round))
       throw new BadMessageError(`chunk of round ${round}, for which this member is not ready`)
     this.#inbox.put(header, tensors)
   }
@@ -253,23 +259,24 @@ export class Ring {
 
   #over({ round }: Running, reason: string | undefined): void {
     this.#running = undefined
-    this.#inbox.forget(round)
     const outcome = reason === undefined ? 'averaged' : 'abandoned'
     if (round === lastRound) {
       this.#close(outcome, reason)
       return
     }
     this.#report(outcome, reason)
-    this.#round = Math.max(round, this.#givenUp) + 1
-    this.#openGate()
-    this.#advance()
+    this.#next(Math.max(round, this.#givenUp) + 1)
   }
 
   /** A round that others gave up never begins. */
   #skip(reason: string): void {
     if (this.#isReady) this.#report('abandoned', reason)
-    this.#inbox.forget(this.#round)
-    this.#round = this.#givenUp + 1
+    this.#next(this.#givenUp + 1)
+  }
+
+  #next(round: number): void {
+    this.#round = round
+    this.#inbox.forgetBefore(round)
     this.#openGate()
     this.#advance()
   }

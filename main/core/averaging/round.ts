@@ -28,6 +28,7 @@ export interface RoundMember {
  */
 export async function averageRound(member: RoundMember): Promise<Float32Array> {
   const { position, members, copy } = member
+  if (members === 1) return copy.slice()
   const sums = weighted(copy, member.weight)
   const chunks = cutIntoChunks(copy.length, members)
   const weights = chunks.map(() => member.weight)

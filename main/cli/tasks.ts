@@ -39,6 +39,8 @@ export interface Prediction {
   readonly best?: readonly { readonly label: string; readonly probability: number }[]
   /** The output of a regression. */
   readonly values?: readonly number[]
+  /** Of a text model: what it writes after the prompt. */
+  readonly continuation?: string
 }
 
 export interface Tasks {
@@ -50,6 +52,7 @@ export interface Tasks {
     readonly modelDirectory: string
     readonly data: DataSource | string
   }): Promise<Evaluation>
+  /** @param task.input - a path, or for a text model a prompt */
   predictTask(task: {
     readonly modelDirectory: string
     readonly input: string

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url'
 const entry = fileURLToPath(new URL('fake-rookery.ts', import.meta.url))
 
 export interface CommandRun {
-  readonly pid: number
   /** Resolves when the text has appeared on stdout or stderr; rejects when the command ends without it. */
   saw(text: string): Promise<void>
   signal(signal: NodeJS.Signals): void
@@ -24,10 +23,11 @@ export interface CommandEnd {
   readonly events: () => Record<string, unknown>[]
 }
 
+/** @param folder - to run in, with its temporary files inside */
 export function startCommand(args: readonly string[], folder?: string): CommandRun {
   const child = spawn(process.execPath, [entry, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    ...(folder === undefined ? {} : { cwd: folder }),
+    ...(folder === undefined ? {} : { cwd: folder, env: { ...process.env, TMPDIR: folder, TEMP: folder } }),
   })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
@@ -42,7 +42,6 @@ export function startCommand(args: readonly string[], folder?: string): CommandR
     return { code: child.exitCode, stdout, stderr, events }
   })()
   return {
-    pid: child.pid ?? 0,
     ended,
     signal(signal) {
       child.kill(signal)

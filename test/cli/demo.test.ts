@@ -13,9 +13,6 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The folder that the demo names when it keeps it. */
-const keptFolder = (stderr: string): string => /folders are in (.*)/.exec(stderr)?.[1] ?? ''
-
 const demo = (...args: string[]): string[] => ['demo', '--updates', '20', ...args]
 
 describe('rookery demo', () => {
@@ -49,37 +46,33 @@ describe('rookery demo', () => {
   })
 
   it('gives each peer its budget and the baseline as many samples an update as all clusters together', async () => {
-    const { code, stderr } = await runCommand(demo('--keep', '--plain'), folder)
+    const { code } = await runCommand(demo('--keep', '--plain', '--output', 'model'), folder)
     expect(code).toBe(0)
-    const kept = keptFolder(stderr)
-    try {
-      const budgets = readdirSync(join(kept, 'pool')).map((peer) => {
-        return /--memory (\d+)/.exec(notesOf(join(kept, 'pool', peer))[0] ?? '')?.[1]
-      })
-      expect(budgets).toEqual(['2000', '2000', '3000', '3000', '3000'])
-      const job = (peer: string) =>
-        JSON.parse(readFileSync(join(kept, peer, 'job.json'), 'utf8')) as Record<string, object>
-      expect(job('baseline/one-pc')).toMatchObject({
-        target: { updates: 20 },
-        recipe: { schedule: { microBatch: 16, accumulate: 8 } },
-        gathering: { peers: 1 },
-      })
-      expect(job('plain/peer-1')).toMatchObject({
-        target: { updates: 80 },
-        recipe: { staleness: 'none', schedule: { accumulate: 1 }, sync: { averageEveryUpdates: 40 } },
-      })
-      const pids = ['pool/peer-1', 'pool/peer-5', 'baseline/one-pc'].map((peer) => agentPid(join(kept, peer)))
-      expect(pids.map(lives)).toEqual([false, false, false])
-    } finally {
-      rmSync(kept, { recursive: true, force: true })
-    }
+    const kept = demoFolder()
+    const budgets = readdirSync(join(kept, 'pool')).map((peer) => {
+      return /--memory (\d+)/.exec(notesOf(join(kept, 'pool', peer))[0] ?? '')?.[1]
+    })
+    expect(budgets).toEqual(['2000', '2000', '3000', '3000', '3000'])
+    const job = (peer: string) =>
+      JSON.parse(readFileSync(join(kept, peer, 'job.json'), 'utf8')) as Record<string, object>
+    expect(job('baseline/one-pc')).toMatchObject({
+      target: { updates: 20 },
+      recipe: { schedule: { microBatch: 16, accumulate: 8 } },
+      gathering: { peers: 1 },
+    })
+    expect(job('plain/peer-1')).toMatchObject({
+      target: { updates: 80 },
+      recipe: { staleness: 'none', schedule: { accumulate: 1 }, sync: { averageEveryUpdates: 40 } },
+    })
+    const pids = ['pool/peer-1', 'pool/peer-5', 'baseline/one-pc'].map((peer) => agentPid(join(kept, peer)))
+    expect(pids.map(lives)).toEqual([false, false, false])
   })
 
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('leaves no agent behind after %s', async (signal) => {
     // So many updates that it still trains when the signal comes.
     const run = startCommand(['demo', '--updates', '1000000', '--json', '--keep'], folder)
     await run.saw('"event":"progress"')
-    const root = childFolder(run.pid)
+    const root = demoFolder()
     const pids = readdirSync(join(root, 'pool')).map((peer) => agentPid(join(root, 'pool', peer)))
     expect(pids).toHaveLength(5)
     expect(pids.every(lives)).toBe(true)
@@ -91,7 +84,6 @@ describe('rookery demo', () => {
       expect(pids.some(lives)).toBe(false)
     }
     await until(() => !pids.some(lives))
-    rmSync(root, { recursive: true, force: true })
   })
 
   it('refuses impossible choices with exit 2, before it starts anything', async () => {
@@ -109,15 +101,9 @@ describe('rookery demo', () => {
   })
 })
 
-/** The temporary folder of a demo that runs: the newest of its kind whose agents are this process's children. */
-function childFolder(parent: number): string {
-  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith('rookery-demo-'))
-  const ours = folders.find((name) => {
-    const pid = agentPid(join(tmpdir(), name, 'pool', 'peer-1'))
-    return pid > 0 && lives(pid) && parentOf(pid) === parent
-  })
-  return join(tmpdir(), ours ?? '')
+/** The temporary folder of the demo that runs in the test's folder. */
+function demoFolder(): string {
+  const [name, ...others] = readdirSync(folder).filter((entry) => entry.startsWith('rookery-demo-'))
+  expect(others).toEqual([])
+  return join(folder, name!)
 }
-
-const parentOf = (pid: number): number =>
-  Number(/PPid:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])

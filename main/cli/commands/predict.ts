@@ -1,16 +1,18 @@
 /** `rookery predict MODEL_DIR --input PATH`: what a finished model says to new samples. */
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { AddCommand, CommonOptions } from '../context.ts'
 import { jsonOption } from '../context.ts'
 import type { Prediction } from '../tasks.ts'
-import { harmless } from '../view/columns.ts'
+import { harmless, harmlessLines } from '../view/columns.ts'
 import { formatShare } from '../view/numbers.ts'
 
 const help = `
-PATH holds samples without labels: a CSV file, an image or a folder of images, or a text.
+PATH holds samples without labels: a CSV file, or an image. A text model takes a prompt.
 
-Example:
-  rookery predict rookery-demo-digits-cnn --input new-digits.csv --json`
+Examples:
+  rookery predict rookery-demo-digits-cnn --input new-digits.csv --json
+  rookery predict rookery-demo-gpt-mini --input "Call me "`
 
 export const addPredict: AddCommand = (program, context) => {
   program
@@ -25,7 +27,8 @@ export const addPredict: AddCommand = (program, context) => {
       const tasks = await context.loadTasks()
       const predictions = await tasks.predictTask({
         modelDirectory: resolve(directory),
-        input: resolve(options.input),
+        // What is no file may be a prompt; the task knows the model and says which it wants.
+        input: existsSync(options.input) ? resolve(options.input) : options.input,
       })
       for (const prediction of predictions) {
         terminal.event({ event: 'prediction', ...prediction })
@@ -35,7 +38,8 @@ export const addPredict: AddCommand = (program, context) => {
     })
 }
 
-function predictionText({ sample, best, values }: Prediction): string {
+function predictionText({ sample, best, values, continuation }: Prediction): string {
+  if (continuation !== undefined) return `${harmless(sample)}${harmlessLines(continuation)}`
   const said =
     best?.map(({ label, probability }) => `${harmless(label)} ${formatShare(probability, 1)}`) ??
     values?.map((value) => value.toPrecision(4)) ??

@@ -57,6 +57,14 @@ function doing(member: MemberView, { columns, paint }: RowStyle): string {
   return `${state} ${columnRight(busy, 10)} ${columnRight(memory, 9)}`
 }
 
+/** What the plan expects of a peer, where there is no peer yet. */
+function planned({ memoryBytes, secondsPerMicroBatch }: ClusterPlan['stages'][number]): string {
+  const milliseconds = secondsPerMicroBatch * 1000
+  const time =
+    milliseconds < 1000 ? `${milliseconds.toPrecision(3)} ms` : `${secondsPerMicroBatch.toFixed(1)} s`
+  return `${columnRight(formatBytes(memoryBytes), 9)} ${columnRight(time, 9)} a batch`
+}
+
 function stageRow(
   stage: ClusterPlan['stages'][number],
   member: MemberView | undefined,
@@ -64,7 +72,7 @@ function stageRow(
 ): string {
   const bar = style.paint('accent', layerBar(stage.layers, style.layerCount))
   const name = column(nameOf(stage.peer, member), nameColumns(style.columns))
-  const rest = member === undefined ? '' : doing(member, style)
+  const rest = member === undefined ? planned(stage) : doing(member, style)
   return `  ${name} ${bar} ${column(formatLayers(stage.layers), 14)} ${rest}`.trimEnd()
 }
 

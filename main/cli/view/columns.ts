@@ -17,12 +17,16 @@ export function displayWidth(text: string): number {
 
 /** A stranger's text on one line, without anything that could steer the terminal. */
 export function harmless(text: string): string {
-  return (
-    stripVTControlCharacters(text)
-      // Control and format characters, the right-to-left overrides among them.
-      .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
-      .trim()
-  )
+  return withoutControl(text).trim()
+}
+
+/** Without control and format characters, the right-to-left overrides among them. */
+const withoutControl = (text: string): string =>
+  stripVTControlCharacters(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+
+/** A longer text of strangers or of a model: its line ends stay. */
+export function harmlessLines(text: string): string {
+  return text.split('\n').map(withoutControl).join('\n')
 }
 
 const colourCode = new RegExp(`(${String.fromCharCode(27)}\\[[0-9;]*m)`)

@@ -12,7 +12,7 @@ import type {
   RoundOutcome,
 } from './settings.ts'
 
-export interface AveragingStats extends RoundCounts {
+interface AveragingStats extends RoundCounts {
   /** For a person; empty while it waits for nobody. */
   readonly waitingFor: string
 }

@@ -5,6 +5,7 @@ import type { HostTensor } from '../../../shared/tensor.ts'
 import type { Chunk } from './chunks.ts'
 import type { RingStep } from './ring-steps.ts'
 import type { Packet } from './round.ts'
+import { allFinite } from './snapshot.ts'
 
 /** One round's chunks. */
 interface Tray {
@@ -77,7 +78,6 @@ function finiteFloats(tensors: readonly HostTensor[], length: number): Float32Ar
   const data = tensors[0]?.data
   if (tensors.length !== 1 || !(data instanceof Float32Array) || data.length !== length)
     throw new BadMessageError(`a chunk that is not one float32 tensor of ${length} elements`)
-  if (!data.every((value) => Number.isFinite(value)))
-    throw new BadMessageError('a chunk with a value that is no finite number')
+  if (!allFinite(data)) throw new BadMessageError('a chunk with a value that is no finite number')
   return data
 }

@@ -54,7 +54,9 @@ function viewOf(vector: Float32Array, chunks: readonly Chunk[], index: number): 
 }
 
 function weighted(copy: Float32Array, weight: number): Float32Array {
-  return weight > 0 ? copy.map((value) => value * weight) : copy.slice()
+  const sums = copy.slice()
+  if (weight > 0) for (let index = 0; index < sums.length; index++) sums[index] = (sums[index] ?? 0) * weight
+  return sums
 }
 
 /**
@@ -65,7 +67,9 @@ function weighted(copy: Float32Array, weight: number): Float32Array {
 function combine(target: Float32Array, own: number, incoming: Packet): number {
   if (own > 0 && incoming.weight === 0) return own
   if (own === 0 && incoming.weight > 0) target.set(incoming.values)
-  else incoming.values.forEach((value, index) => (target[index] = (target[index] ?? 0) + value))
+  else
+    for (let index = 0; index < target.length; index++)
+      target[index] = (target[index] ?? 0) + (incoming.values[index] ?? 0)
   return own + incoming.weight
 }
 

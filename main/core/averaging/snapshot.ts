@@ -30,6 +30,12 @@ export function ringLength(parts: readonly RingPart[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0)
 }
 
+/** No NaN and no infinity. A loop, for vectors of many millions. */
+export function allFinite(values: Float32Array): boolean {
+  for (const value of values) if (!Number.isFinite(value)) return false
+  return true
+}
+
 /** Copy the ring's numbers. The reads are asked for at once, so that nothing comes between them. */
 export async function readRing(engine: StageEngine, parts: readonly RingPart[]): Promise<Float32Array> {
   const states = await Promise.all(parts.map(({ layers }) => engine.readState(layers)))

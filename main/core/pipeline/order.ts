@@ -4,7 +4,7 @@ import type { BatchRef } from '../../../shared/job/data.ts'
 import { createRng, permutation, seedFrom } from '../../../shared/random.ts'
 
 /** Which part of every epoch is this cluster's. */
-export interface Share {
+interface Share {
   readonly index: number
   readonly of: number
 }

@@ -83,7 +83,7 @@ export interface PoolMember {
 }
 
 /** An event of one stage, in the order of the whole pool. */
-export interface PoolEvent {
+interface PoolEvent {
   readonly peer: string
   readonly event: StageEvent
 }

@@ -34,7 +34,7 @@ export interface Stage {
   start(): void
   /** A pipeline message for this cluster. @throws BadMessageError, and then nothing has changed */
   deliver(from: PeerId, message: WireMessage): void
-  /** Root: admit nothing until `proceed`. Resolves when the cluster is empty, every credit home. */
+  /** Root: admit nothing until `proceed`. `held` when the cluster is empty, every credit home; `proceeded` when it never will. */
   hold(): Promise<HoldOutcome>
   proceed(): void
   /** Root: admit no more training, whatever the target; drain and end. */
@@ -144,6 +144,7 @@ class StageLoop implements Stage {
 
   hold(): Promise<HoldOutcome> {
     this.#requireRoot()
+    if (this.#stopping.signal.aborted) return Promise.resolve('proceeded')
     const outcome = this.#admission.hold()
     this.#wake()
     return outcome

@@ -219,6 +219,7 @@ describe('a stopped stage', () => {
     const stopped = pool.events.length
     await pool.clock.advance(1000)
     expect(pool.events).toHaveLength(stopped)
+    expect(await pool.roots[0]!.stage.hold()).toBe('proceeded')
   })
 
   it('breaks with a lost neighbour, and says which', async () => {

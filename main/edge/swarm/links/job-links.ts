@@ -63,6 +63,7 @@ export const usualPatience: Patience = {
 
 /** The links of one job, until `close`. */
 export interface JobLinks extends Links {
+  readonly job: JobId
   /** The host admitted us: show this from now on, to peers that we are linked to as well. */
   useCertificate(certificate: Certificate): void
   /** Whether the peer proved that it belongs to the job. */
@@ -194,6 +195,9 @@ export class LinksOfJob implements JobLinks {
       now,
       certificate: () => this.#certificate,
       open: async (hello, events, signal) => openOutgoing(await dial(peer, signal), hello, events, signal),
+      onRepaired: () => {
+        log('info', `the connection to ${peer} broke and was made again`)
+      },
       onAccepted: (standing) => {
         onAccepted(peer, standing)
       },

@@ -26,6 +26,8 @@ export interface LinkPorts {
   readonly graceMs: Millis
   /** Once, when the peer is lost. `exchanged`: messages went to or came from it. */
   onLost(reason: string, exchanged: boolean): void
+  /** A control stream that broke stands again. */
+  onRepaired(): void
   /** The peer took our certificate; it is of this standing itself. */
   onAccepted(standing: Sender['standing']): void
 }
@@ -203,6 +205,7 @@ export class PeerLink {
     const stream = await this.#ports.open(hello, events, AbortSignal.any([this.#stop.signal, limit]))
     this.#connectedOnce = true
     this.heard()
+    if (name === 'control' && this.#repairs > 0) this.#ports.onRepaired()
     if (hello.certificate !== null) this.#ports.onAccepted(this.#standing)
     return stream
   }

@@ -1,4 +1,5 @@
 /** The swarm's directory of jobs: signed records in the distributed hash table, so that an old invite still finds its host. */
+import { setTimeout } from 'node:timers/promises'
 import type { KadDHT } from '@libp2p/kad-dht'
 import { InvalidInputError } from '../../../shared/errors.ts'
 import type { JobId } from '../../../shared/ids.ts'
@@ -10,6 +11,7 @@ const namespace = 'rookery'
 const maxRecordBytes = 20 * kibibyte
 /** Peers that keep a record come and go; a day's churn must not lose it. */
 const announceEveryMs = 10 * minute
+const firstPauseMs = second
 const queryWithinMs = 20 * second
 
 const keyOf = (job: JobId): Uint8Array => new TextEncoder().encode(`/${namespace}/job/${job}`)
@@ -34,13 +36,13 @@ function readRecord(
 export function recordRules(verify: (record: JobRecord) => boolean) {
   return {
     validators: {
-      [namespace]: (key: Uint8Array, value: Uint8Array): void => {
+      rookery: (key: Uint8Array, value: Uint8Array): void => {
         if (readRecord(key, value, verify) === undefined)
           throw new InvalidInputError('the record is not signed by the job that it names')
       },
     },
     selectors: {
-      [namespace]: (key: Uint8Array, values: Uint8Array[]): number => {
+      rookery: (key: Uint8Array, values: Uint8Array[]): number => {
         const sequences = values.map((value) => readRecord(key, value, verify)?.sequence ?? -1)
         return sequences.indexOf(Math.max(...sequences))
       },
@@ -49,65 +51,99 @@ export function recordRules(verify: (record: JobRecord) => boolean) {
 }
 
 export interface JobDirectory {
-  /** Publish the record now and again until the next call or `stop`. Resolves after the first attempt. */
+  /** Publish the record, soon again while nobody keeps it, then now and again until the next call. Resolves once a peer keeps it. */
   announce(record: JobRecord): Promise<void>
-  /** The newest record that peers know. @returns undefined when none does */
+  /** The newest record that peers know. @returns undefined when those that answer know none, or none answers in time */
   find(job: JobId, signal?: AbortSignal): Promise<JobRecord | undefined>
   stop(): void
 }
 
-export function createJobDirectory(
-  dht: KadDHT,
-  verify: (record: JobRecord) => boolean,
-  log: Log,
-): JobDirectory {
-  let timer: NodeJS.Timeout | undefined
-  const stopped = new AbortController()
-  const withTimeout = (signal?: AbortSignal): AbortSignal =>
-    AbortSignal.any([
-      stopped.signal,
-      AbortSignal.timeout(queryWithinMs),
-      ...(signal === undefined ? [] : [signal]),
-    ])
+type Check = (record: JobRecord) => boolean
+interface Directory {
+  readonly dht: KadDHT
+  readonly verify: Check
+  readonly log: Log
+}
 
-  async function publish(record: JobRecord): Promise<void> {
-    const value = new TextEncoder().encode(JSON.stringify(record))
-    let kept = 0
-    try {
-      for await (const event of dht.put(keyOf(record.job), value, { signal: withTimeout() }))
-        if (event.name === 'PEER_RESPONSE' && event.record !== undefined) kept++
-    } catch (error) {
-      if (!stopped.signal.aborted) log('debug', 'the job was not announced', { error: String(error) })
+/** @returns how many peers keep the record now */
+async function publish(dht: KadDHT, record: JobRecord, signal: AbortSignal): Promise<number> {
+  const value = new TextEncoder().encode(JSON.stringify(record))
+  let kept = 0
+  for await (const event of dht.put(keyOf(record.job), value, { signal }))
+    if (event.name === 'PEER_RESPONSE' && event.record !== undefined) kept++
+  return kept
+}
+
+/**
+ * Ask once. Every value counts as it comes, not only the last word of get(): that fails where it cannot correct a
+ * peer with an old record.
+ */
+async function ask({ dht, verify, log }: Directory, job: JobId, signal: AbortSignal) {
+  const key = keyOf(job)
+  const found: JobRecord[] = []
+  let answers = 0
+  const take = (value: Uint8Array | undefined): void => {
+    const record = value === undefined ? undefined : readRecord(key, value, verify)
+    if (record !== undefined) found.push(record)
+  }
+  try {
+    for await (const event of dht.get(key, { signal })) {
+      if (event.name === 'VALUE') take(event.value)
+      if (event.name !== 'PEER_RESPONSE') continue
+      answers++
+      take(event.record?.value)
     }
-    log('debug', `${kept} peers keep the record of the job`, { job: record.job })
+  } catch (error) {
+    log('debug', 'the search for the job ended early', { error: String(error) })
+  }
+  return { newest: found.sort((a, b) => b.sequence - a.sequence)[0], answers }
+}
+
+export function createJobDirectory(directory: Directory): JobDirectory {
+  const { dht, log } = directory
+  const stopped = new AbortController()
+  let announcing = new AbortController()
+  const within = (...signals: AbortSignal[]): AbortSignal =>
+    AbortSignal.any([stopped.signal, AbortSignal.timeout(queryWithinMs), ...signals])
+
+  async function attempt(record: JobRecord, signal: AbortSignal): Promise<number> {
+    try {
+      return await publish(dht, record, within(signal))
+    } catch (error) {
+      log('debug', 'the job was not announced', { error: String(error) })
+      return 0
+    }
+  }
+  async function goOn(record: JobRecord, signal: AbortSignal, onKept: () => void): Promise<void> {
+    for (let pause = firstPauseMs; !signal.aborted; pause = Math.min(2 * pause, announceEveryMs)) {
+      const kept = await attempt(record, signal)
+      if (kept > 0) {
+        onKept()
+        pause = announceEveryMs
+      }
+      await setTimeout(pause, undefined, { signal, ref: false }).catch(() => undefined)
+    }
   }
   return {
-    async announce(record) {
-      clearInterval(timer)
-      timer = setInterval(() => void publish(record), announceEveryMs)
-      timer.unref()
-      await publish(record)
+    announce(record) {
+      announcing.abort()
+      announcing = new AbortController()
+      const signal = AbortSignal.any([announcing.signal, stopped.signal])
+      return new Promise((resolve) => {
+        void goOn(record, signal, resolve).then(resolve)
+      })
     },
     async find(job, signal) {
-      const key = keyOf(job)
-      const found: JobRecord[] = []
-      const take = (value: Uint8Array | undefined): void => {
-        const record = value === undefined ? undefined : readRecord(key, value, verify)
-        if (record !== undefined) found.push(record)
+      const limit = within(...(signal === undefined ? [] : [signal]))
+      // A table that just started knows nobody; peers enter it a moment after they connect.
+      while (!limit.aborted) {
+        const { newest, answers } = await ask(directory, job, limit)
+        if (newest !== undefined || answers > 0) return newest
+        await setTimeout(firstPauseMs, undefined, { signal: limit, ref: false }).catch(() => undefined)
       }
-      try {
-        for await (const event of dht.get(key, { signal: withTimeout(signal) })) {
-          if (event.name === 'VALUE') take(event.value)
-          if (event.name === 'PEER_RESPONSE') take(event.record?.value)
-        }
-      } catch (error) {
-        // get() also fails where it could not correct a peer with an old record; what was found counts.
-        log('debug', 'the search for the job ended early', { error: String(error) })
-      }
-      return found.sort((a, b) => b.sequence - a.sequence)[0]
+      return undefined
     },
     stop() {
-      clearInterval(timer)
       stopped.abort()
     },
   }

@@ -9,19 +9,18 @@ const codeOf = (error: unknown): unknown =>
     ? error.cause.code
     : undefined
 
-async function openAt(path: string): Promise<LevelDatastore> {
-  const store = new LevelDatastore(path)
+async function open(store: LevelDatastore): Promise<LevelDatastore> {
   // LevelDatastore's own open() keeps only the text of the error.
   await store.db.open()
   return store
 }
 
-/** Delete a database that does not open. */
-async function destroy(path: string): Promise<void> {
-  // datastore-level exports no Level, but the class of its database has the deletion.
-  const level = new LevelDatastore(path).db.constructor as unknown as {
-    readonly destroy: (location: string) => Promise<void>
-  }
+/**
+ * Delete a database that did not open. datastore-level exports no Level, but the class of its database has the
+ * deletion. Not a new instance's class: that one would begin to open what is to be deleted.
+ */
+async function destroy(store: LevelDatastore, path: string): Promise<void> {
+  const level = store.db.constructor as unknown as { readonly destroy: (location: string) => Promise<void> }
   await level.destroy(path)
 }
 
@@ -32,8 +31,9 @@ async function destroy(path: string): Promise<void> {
  * @throws AlreadyInUseError when another agent has it open
  */
 export async function openKnownPeers(path: string, log: Log): Promise<LevelDatastore | undefined> {
+  const store = new LevelDatastore(path)
   try {
-    return await openAt(path)
+    return await open(store)
   } catch (error) {
     if (codeOf(error) === 'LEVEL_LOCKED')
       throw new AlreadyInUseError(
@@ -42,8 +42,8 @@ export async function openKnownPeers(path: string, log: Log): Promise<LevelDatas
     log('warn', `the list of known peers in ${path} was damaged and is begun anew`, { error: String(error) })
   }
   try {
-    await destroy(path)
-    return await openAt(path)
+    await destroy(store, path)
+    return await open(new LevelDatastore(path))
   } catch (error) {
     log('warn', `known peers cannot be kept in ${path}; this run goes on without`, { error: String(error) })
     return undefined

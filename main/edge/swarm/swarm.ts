@@ -43,7 +43,7 @@ export interface Swarm {
   openLinks(context: JobContext): JobLinks
   /** Get to know a peer by any of its addresses, and through it the swarm. @throws PeerLostError */
   connect(addresses: readonly string[]): Promise<PeerId>
-  /** Publish where a job's host is, now and every ten minutes. */
+  /** Publish where a job's host is, now and every ten minutes. Resolves once another peer keeps it: do not wait for it. */
   announceJob(record: JobRecord): Promise<void>
   findJob(job: JobId, signal?: AbortSignal): Promise<JobRecord | undefined>
   stop(): Promise<void>
@@ -118,7 +118,7 @@ export async function createSwarm(settings: SwarmSettings): Promise<Swarm> {
     throw error
   })
   const relays = createRelayUse(node, log)
-  const directory = createJobDirectory(node.services.dht, verifyRecord, log)
+  const directory = createJobDirectory({ dht: node.services.dht, verify: verifyRecord, log })
   const network = networkOf(node, relays, settings)
   meetNeighbours(node, log)
   await node.handle(

@@ -28,7 +28,7 @@ export interface LinkPorts {
   onLost(reason: string, exchanged: boolean): void
   /** A control stream that broke stands again. */
   onRepaired(): void
-  /** The peer took our certificate; it is of this standing itself. */
+  /** The peer took our certificate and showed us its own: it is of this standing. */
   onAccepted(standing: Sender['standing']): void
 }
 
@@ -61,6 +61,7 @@ export class PeerLink {
   #connectedOnce = false
   #exchanged = false
   #heardAt: Millis
+  #accepted = false
   #repairs = 0
   #lost = false
 
@@ -148,6 +149,7 @@ export class PeerLink {
     this.#connectedOnce = true
     this.heard()
     for (const returned of this.#waitingForReturn) returned()
+    this.#tellAccepted()
     return 'welcome'
   }
 
@@ -183,6 +185,10 @@ export class PeerLink {
     else this.#lanes.control.connect()
   }
 
+  #tellAccepted(): void {
+    if (this.#accepted && this.#standing !== 'stranger') this.#ports.onAccepted(this.#standing)
+  }
+
   async #openLane(name: LaneName, sequence: number, ended: () => void): Promise<OutgoingStream> {
     const hello: Hello = {
       hello: 1,
@@ -206,7 +212,8 @@ export class PeerLink {
     this.#connectedOnce = true
     this.heard()
     if (name === 'control' && this.#repairs > 0) this.#ports.onRepaired()
-    if (hello.certificate !== null) this.#ports.onAccepted(this.#standing)
+    this.#accepted ||= hello.certificate !== null
+    this.#tellAccepted()
     return stream
   }
 

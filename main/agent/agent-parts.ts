@@ -33,6 +33,8 @@ export interface AgentParts {
   readonly swarm: Swarm
   readonly store: DiskShardStore
   readonly vault: DiskVault
+  /** What the engine runs on; the setting before one was started. */
+  backend: string
   readonly changes: Changes
   /** The newest job; an ended one stays to be looked at until the next begins. */
   current: (CurrentJob & { readonly invite?: string }) | undefined
@@ -49,7 +51,7 @@ export function currentOf({ current }: AgentParts): CurrentJob {
   return current
 }
 
-export function snapshotOf({ home, settings, swarm, current }: AgentParts): Snapshot {
+export function snapshotOf({ home, settings, swarm, backend, current }: AgentParts): Snapshot {
   const view = current?.participation.view()
   const invite = view?.phase === 'gathering' ? (current?.invite ?? null) : null
   return {
@@ -58,7 +60,7 @@ export function snapshotOf({ home, settings, swarm, current }: AgentParts): Snap
     displayName: displayNameOf(settings),
     home,
     addresses: [...swarm.addresses()],
-    backend: settings.engine.backend,
+    backend,
     job: view === undefined ? null : { ...view, invite },
   }
 }

@@ -46,7 +46,12 @@ export async function startAgent({ home, settings, log }: AgentSettings): Promis
     changes: createChanges(),
     current: undefined,
     busy: false,
-    startEngine: () => startEngineThread({ backend: settings.engine.backend }),
+    backend: settings.engine.backend,
+    async startEngine() {
+      const engine = await startEngineThread({ backend: settings.engine.backend })
+      parts.backend = engine.backend
+      return engine
+    },
   }
   const server = await createControlServer({
     home,

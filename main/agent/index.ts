@@ -58,7 +58,8 @@ async function main(): Promise<void> {
     log('error', 'unhandled rejection', { stack: error instanceof Error ? error.stack : String(error) })
   })
   const agent = await startAgent({ home, settings: await settingsOf(home, flags), log })
-  process.on('SIGINT', agent.shutdown)
+  // Ctrl-C in a terminal reaches us, too; an attached agent's face ends it in order.
+  process.on('SIGINT', flags.attached === true ? () => undefined : agent.shutdown)
   process.on('SIGTERM', agent.shutdown)
   if (flags.attached === true) {
     // Whoever started us holds the other end: when it is gone, however it went, so are we.
@@ -78,5 +79,5 @@ main().then(() => {
   // Libraries may hold timers; nothing of ours runs any more.
   setTimeout(() => process.exit(0), second / 5)
 }, fail)
-for (const signal of ['SIGINT', 'SIGTERM'])
+for (const signal of process.argv.includes('--attached') ? ['SIGTERM'] : ['SIGINT', 'SIGTERM'])
   process.on(signal, () => setTimeout(() => process.exit(1), endWithinMs).unref())

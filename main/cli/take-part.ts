@@ -51,7 +51,8 @@ export async function takePart(context: Context, part: Part): Promise<number> {
 export function report(terminal: Terminal, job: EndedJob): number {
   terminal.event({ event: 'result', job: job.job, name: job.name, ...job.result })
   terminal.answer(resultText(job))
-  return job.result.outcome === 'failed' ? exitCodes.failure : exitCodes.done
+  if (job.result.outcome !== 'failed') return exitCodes.done
+  return job.result.code === 'does-not-fit' ? exitCodes.badInput : exitCodes.failure
 }
 
 async function endInOrder(session: Session, { role, terminal }: Part): Promise<void> {

@@ -159,7 +159,7 @@ export interface ShardStore {
 /** A trained model, whole. */
 export interface FinishedModel {
   readonly spec: JobSpec
-  /** All numbers of the graph, layer by layer: concatenated `StateVector`s. */
+  /** All numbers of the graph, laid out as the `StateVector` of its layers [0, L). */
   readonly state: Float32Array
   readonly report: Readonly<Record<string, unknown>>
 }

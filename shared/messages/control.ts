@@ -60,6 +60,8 @@ export const jobResult = z.object({
   outcome: z.enum(['finished', 'stopped', 'failed']),
   /** One sentence. */
   reason: z.string(),
+  /** `finished`, `stopped`, or the code of the error that ended it, for example `does-not-fit`. */
+  code: z.string(),
   /** Folder of the model file; null for members, and where none could be made. */
   model: z.string().nullable(),
   validation: scores.nullable(),

@@ -97,7 +97,7 @@ export const replan = message('replan', { proposal: plan, reason: sentence })
 export const stageReady = message('stage-ready', {})
 /** Either way: a piece of a stage's parameters; one float32 tensor, elements [offset, offset+length) of `layers`. */
 export const parameters = message('parameters', { layers: layerRange, offset: count, total: count })
-/** Host to member: send me the parameters of these layers, as `parameters` pieces. */
+/** Either way: send me the parameters of these layers, as `parameters` pieces. */
 export const parametersRequest = message('parameters-request', { layers: layerRange })
 /** Host to member: all are ready, go. */
 export const start = message('start', {})
@@ -106,13 +106,13 @@ export const start = message('start', {})
 
 export const shardRequest = message('shard-request', {
   id: count,
-  hash: z.string().length(64),
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
   offset: count,
 })
 /** One uint8 tensor: bytes from `offset`, at most a piece; `bytes` is the whole shard's length. */
 export const shardPiece = message('shard-piece', {
   id: count,
-  hash: z.string().length(64),
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
   offset: count,
   bytes: count,
 })

@@ -67,6 +67,7 @@ function resultOf(outcome: JobResult['outcome'], keepsModel: boolean): JobResult
   }
   return {
     outcome,
+    code: outcome,
     reason: outcome === 'failed' ? 'the loss is not a number' : '',
     model,
     validation: { loss: 0.25, accuracy: 0.94, top5: 1, perplexity: 1.28 },

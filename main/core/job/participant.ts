@@ -2,7 +2,7 @@
 import { BadMessageError } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
 import type { JobResult, JobView } from '../../../shared/messages/control.ts'
-import type { WireMessage, WireType } from '../../../shared/messages/wire.ts'
+import type { WireMessage } from '../../../shared/messages/wire.ts'
 import type { Sender } from '../ports.ts'
 import { Pace } from './forecast.ts'
 import { createHost } from './host/host.ts'
@@ -24,19 +24,6 @@ export interface Participation {
   /** Member: go. Host: stop without a model. */
   leave(): void
 }
-
-const hostBound: ReadonlySet<WireType> = new Set<WireType>([
-  'join-request',
-  'links',
-  'stage-ready',
-  'progress',
-  'validated',
-  'stage-finished',
-  'pause-request',
-  'resume-request',
-  'held',
-  'leaving',
-])
 
 /** Messages to whom they are for; what no honest peer sends is logged and dropped. */
 function route(
@@ -70,9 +57,7 @@ export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => v
   const unroute = route(
     ports,
     (from, message) => {
-      const { type } = message.header
-      if (hostBound.has(type) || (type === 'parameters' && host.expects(from.peer)))
-        host.deliver(from, message)
+      if (host.isFor(from.peer, message.header.type)) host.deliver(from, message)
       else if (from.standing !== 'stranger') member.deliver(from.peer, message)
       onChange()
     },
@@ -135,6 +120,7 @@ export function joinJob(ports: MemberPorts, membership: Membership, onChange: ()
     const { updates, samples, sent, maxStaleness } = member.lastReport
     result = {
       ...outcome,
+      code: outcome.outcome,
       model: null,
       validation: null,
       updates,

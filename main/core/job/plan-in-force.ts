@@ -2,6 +2,7 @@
 import type { PeerId } from '../../../shared/ids.ts'
 import type { Recipe } from '../../../shared/job/recipe.ts'
 import type { Layout, Plan, RingPlan, StagePosition } from '../../../shared/plan/plan.ts'
+import { mostInFlight } from '../model/profile.ts'
 import { ringsOf } from '../planner/rings.ts'
 
 /**
@@ -14,7 +15,7 @@ export function planInForce(layout: Layout, recipe: Recipe, number: number): Pla
   const accumulate = recipe.schedule.accumulate ?? 2 * Math.max(...depths)
   const most = accumulate * recipe.sync.averageEveryUpdates
   const inFlight = depths.map((depth) =>
-    Math.min(most, recipe.schedule.inFlight ?? (depth === 1 ? 1 : depth + 1)),
+    Math.min(most, recipe.schedule.inFlight ?? Math.min(mostInFlight, depth === 1 ? 1 : depth + 1)),
   )
   return { number, layout, accumulate, inFlight, active: layout.clusters.map((_, index) => index) }
 }

@@ -2,8 +2,8 @@
  * What one sample costs in each kind of layer: operations forward, and the floats that automatic differentiation
  * keeps while its backward pass runs.
  *
- * `i` and `o` are the elements of a layer's input and output. Kept floats are counted op by op as the TensorFlow.js
- * engine composes each layer (its outputs, and the gradients alive beside them); engines that fuse ops need less.
+ * Kept floats were measured: the peak of one-layer stages of the TensorFlow.js engine, clones and views counted as it
+ * counts them. `test/scenarios/memory-bound.test.ts` holds them to the truth. Engines that fuse ops need less.
  */
 import { type Layer, type PlainLayer } from '../../../shared/model/layers.ts'
 import { layoutOfLayer, type Shape } from '../../../shared/model/layout.ts'
@@ -35,46 +35,44 @@ const perOutput =
 const channelsOf = (shape: Shape) => shape.at(-1) ?? 1
 
 const costs: Costs = {
-  // product, sum with the bias, gradient
   dense: (layer, input, output) => ({
     flops: 2 * elementCount(input) * layer.units,
-    keptElements: 3 * elementCount(output),
+    keptElements: 5 * elementCount(output) + elementCount(input),
   }),
   conv2d: (layer, input, output) => ({
     flops: 2 * layer.kernel ** 2 * (channelsOf(input) / layer.groups) * elementCount(output),
-    keptElements: 3 * elementCount(output),
+    keptElements: 3 * elementCount(output) + elementCount(input),
   }),
   'max-pool': (layer, input, output) => ({
     flops: layer.size ** 2 * elementCount(output),
-    keptElements: elementCount(output) + elementCount(input),
+    keptElements: 3 * (elementCount(output) + elementCount(input)),
   }),
   'average-pool': (layer, input, output) => ({
     flops: layer.size ** 2 * elementCount(output),
-    keptElements: elementCount(output) + elementCount(input),
+    keptElements: 3 * (elementCount(output) + elementCount(input)),
   }),
   'global-average-pool': (_layer, input) => ({
     flops: elementCount(input),
-    keptElements: 2 * elementCount(input),
+    keptElements: 4 * elementCount(input),
   }),
-  // centred, squared, normalised, scaled, shifted, two gradients
-  'batch-norm': perOutput(8, 7),
-  'layer-norm': perOutput(8, 7),
-  'token-embedding': perOutput(0, 2),
-  'position-embedding': perOutput(1, 2),
-  // qkv, its parts by head, context, projection: 20 vectors a token; scores, masked, softmax, gradient a pair of tokens
+  'batch-norm': perOutput(8, 14),
+  'layer-norm': perOutput(8, 14),
+  'token-embedding': perOutput(0, 4),
+  'position-embedding': perOutput(1, 5),
+  // 48 vectors a token (qkv, its parts by head, context, projection, their gradients), 8 numbers a pair of tokens and head.
   attention(layer, input) {
     const [tokens = 1, width = 1] = input
     const pairs = tokens * tokens
     return {
       flops: 8 * tokens * width * width + 4 * pairs * width + 5 * layer.heads * pairs,
-      keptElements: 20 * tokens * width + 4 * layer.heads * pairs,
+      keptElements: 48 * tokens * width + 8 * layer.heads * pairs,
     }
   },
-  dropout: perOutput(2, 3),
-  relu: perOutput(1, 2),
-  gelu: perOutput(10, 10),
-  silu: perOutput(5, 4),
-  flatten: perOutput(0, 1),
+  dropout: perOutput(2, 8),
+  relu: perOutput(1, 6),
+  gelu: perOutput(10, 15),
+  silu: perOutput(5, 10),
+  flatten: perOutput(0, 4),
 }
 
 /** Cost of one layer on samples of `input`, nested layers included. The graph was checked. */
@@ -85,7 +83,7 @@ export function layerCost(layer: Layer, input: Shape): LayerCost {
     const outputs = elementCount(body.output)
     return {
       flops: body.flops + shortcut.flops + outputs,
-      keptElements: body.keptElements + shortcut.keptElements + 2 * outputs,
+      keptElements: body.keptElements + shortcut.keptElements + 6 * outputs,
     }
   }
   // The rule for a type takes layers of that type: TypeScript cannot follow that through the table.

@@ -7,10 +7,14 @@ import { elementCount } from '../../../shared/tensor.ts'
 import { bytesPerFloat } from '../../../shared/units.ts'
 import { layerCost } from './layer-cost.ts'
 
+/** What a plan keeps in flight at the most where the recipe does not say: stages are planned to hold so much. */
+export const mostInFlight = 8
 /** β: our engines run the forward pass again in the backward pass. */
 const backwardFactor = 3
-/** log-softmax, its exponential, the labels as vectors, the gradient. */
-const lossOutputs = 4
+/** log-softmax, its exponential, the labels as vectors, the gradient, and the mean’s. */
+const lossOutputs = 5
+/** Tensors of a parameter’s size that live for a moment while the optimizer steps it, beyond those that stay. */
+const stepTensors = 6
 
 /** Schedule numbers to plan with where the recipe leaves them to the plan. */
 export interface AssumedSchedule {
@@ -23,13 +27,14 @@ export interface AssumedSchedule {
  *
  * The planner counts micro-batch · in flight · Σ working bytes for a stage. Our engines keep of each micro-batch in
  * flight only the stage's input and recompute the rest, for one micro-batch at a time. So a layer's working bytes
- * are its input (any layer may be a stage's first) plus its share 1/K of what one backward pass keeps: the least
- * linear numbers that bound the truth for every stage; exact for stages of one layer, generous for longer ones.
+ * are its input (any layer may be a stage's first) plus its share 1/K of what one backward pass keeps, or of the
+ * optimizer's scratch where that is more (the two never live at once): linear numbers that bound the truth for every
+ * stage; near for stages of one layer, generous for longer ones.
  */
 export function profileOf(
   graph: ModelGraph,
   recipe: Recipe,
-  assumed: AssumedSchedule = { inFlight: 4, accumulate: 4 },
+  assumed: AssumedSchedule = { inFlight: mostInFlight, accumulate: 4 },
 ): ModelProfile {
   const inFlight = recipe.schedule.inFlight ?? assumed.inFlight
   const layouts = layoutOfGraph(graph)
@@ -38,11 +43,15 @@ export function profileOf(
     const outputs = elementCount(outputShape)
     const { flops, keptElements } = layerCost(layer, inputShape)
     const kept = keptElements + (index === graph.layers.length - 1 ? lossOutputs * outputs : 0)
+    const parameterBytes = bytesPerFloat * parameters.reduce((sum, spec) => sum + elementCount(spec.shape), 0)
+    const scratch = (stepTensors * parameterBytes) / recipe.schedule.microBatch
     return {
       name: layer.name,
-      parameterBytes: bytesPerFloat * parameters.reduce((sum, spec) => sum + elementCount(spec.shape), 0),
+      parameterBytes,
       activationBytesPerSample: bytesPerFloat * outputs,
-      workingBytesPerSample: Math.ceil(bytesPerFloat * (elementCount(inputShape) + kept / inFlight)),
+      workingBytesPerSample: Math.ceil(
+        bytesPerFloat * elementCount(inputShape) + Math.max(bytesPerFloat * kept, scratch) / inFlight,
+      ),
       flopsPerSample: flops,
     }
   })
@@ -58,8 +67,8 @@ export function profileOf(
   }
 }
 
-/** Copies of the weights beside the newest: gradient sum, moments, one stashed or predicted version, an update's scratch. */
+/** Copies of the weights beside the newest: gradient sum, moments, a stashed and a predicted version, one pass's gradients. */
 function stateFactorOf(optimizer: Optimizer): number {
   const moments = optimizer.type === 'sgd' ? (optimizer.momentum > 0 ? 1 : 0) : 2
-  return 1 + moments + 1 + 1
+  return 1 + moments + 2 + 1
 }

@@ -74,7 +74,7 @@ export async function describeDevice(
  *
  * @param setting - `limits.memoryBytes` of the settings; 0: half of what is available at this moment
  * @returns whole bytes, never more than what is available, whatever the setting says
- * @throws DeviceMemoryError when so little is available that no job could use it
+ * @throws DeviceMemoryError when half of what is available is so little that no job could use it
  */
 export async function memoryBudget(request: {
   readonly setting: Bytes
@@ -83,7 +83,8 @@ export async function memoryBudget(request: {
   const { available } = await readMemory(request.systeminformation ?? createSystemInformation())
   const wanted = request.setting > 0 ? request.setting : available / 2
   const budget = Math.floor(Math.min(wanted, available))
-  if (budget >= leastBudgetBytes) return budget
+  // Whoever names a limit knows why; only our own guess is checked for sense.
+  if (budget >= (request.setting > 0 ? 1 : leastBudgetBytes)) return budget
   throw new DeviceMemoryError(
     `only ${Math.floor(budget / mebibyte)} MiB of memory could be lent, and a job needs ${leastBudgetBytes / mebibyte} MiB at least: ` +
       'close other programs, or raise limits.memoryBytes in the settings',

@@ -37,7 +37,7 @@ describe('the profile of a model', () => {
       factor({ type: 'sgd', learningRate: 0.1 }),
       factor({ type: 'sgd', learningRate: 0.1, momentum: 0.9 }),
       factor({ type: 'adamw', learningRate: 0.1 }),
-    ]).toEqual([3, 4, 5])
+    ]).toEqual([4, 5, 6])
   })
 
   it('takes the schedule from the recipe, and what it leaves open from the caller', () => {

@@ -10,7 +10,7 @@ import { conclude, noteParameters } from './conclude.ts'
 import { answerJoin, gather, sendRoster } from './gather.ts'
 import { type HostedJob, type HostPorts, HostState } from './host-state.ts'
 import { viewOfHost } from './host-view.ts'
-import { prepare } from './prepare.ts'
+import { prepare, sendWeights } from './prepare.ts'
 import { resultOf, samplesTrained, updatesMade } from './run-report.ts'
 import {
   dropPeer,
@@ -32,8 +32,8 @@ export interface Host {
   /** Messages meant for a host. @throws BadMessageError */
   deliver(from: Sender, message: WireMessage): void
   lost(peer: PeerId, reason: string): void
-  /** True while this peer's trained weights travel to us. */
-  expects(peer: PeerId): boolean
+  /** Whether a message is for the host rather than for the member on the same PC. */
+  isFor(from: PeerId, type: WireType): boolean
   /** Plan now with whoever is there. */
   startNow(): void
   /** End early and keep the model. */
@@ -62,6 +62,9 @@ function handlersOf(host: HostState): Handlers {
     'stage-finished': (from) => {
       host.roll.mark([from.peer], 'finished')
     },
+    'parameters-request': (from, message) => {
+      sendWeights(host, from.peer, message)
+    },
     parameters: (from, message) => {
       noteParameters(host, from.peer, message)
     },
@@ -86,22 +89,24 @@ async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
     await prepare(host, signal)
     await train(host, signal)
     const model = await conclude(host, signal)
-    const lost = host.roll.all
-      .filter((entry) => entry.state === 'lost')
-      .map(({ peer }) => host.roll.nameOf(peer))
-    const reason =
-      lost.length === 0
-        ? 'the target was reached'
-        : `finished without ${lost.join(', ')}, who left on the way`
-    return resultOf(host, { outcome: host.finishing ? 'stopped' : 'finished', reason, model })
+    return resultOf(host, endingOf(host, model))
   } catch (error) {
-    const report = reportOf(error)
-    if (report.kind === 'aborted')
-      return resultOf(host, { outcome: 'stopped', reason: 'the host stopped the job', model: null })
-    if (!(error instanceof PoolError))
-      host.ports.log('error', report.message, { stack: (error as Error).stack })
-    return resultOf(host, { outcome: 'failed', reason: report.message, model: null })
+    const { kind, code, message } = reportOf(error)
+    if (kind === 'aborted')
+      return resultOf(host, { outcome: 'stopped', code, reason: 'the host stopped the job', model: null })
+    if (!(error instanceof PoolError)) host.ports.log('error', message, { stack: (error as Error).stack })
+    return resultOf(host, { outcome: 'failed', code, reason: message, model: null })
   }
+}
+
+function endingOf(host: HostState, model: string): Pick<JobResult, 'outcome' | 'code' | 'reason' | 'model'> {
+  const outcome = host.finishing ? 'stopped' : 'finished'
+  const end = host.finishing ? 'ended early by the host' : 'the target was reached'
+  const lost = host.roll.all
+    .filter((entry) => entry.state === 'lost')
+    .map(({ peer }) => host.roll.nameOf(peer))
+  const without = lost.length === 0 ? '' : `, without ${lost.join(', ')}, who left on the way`
+  return { outcome, code: outcome, reason: end + without, model }
 }
 
 /** Members hear the end before the links close. */
@@ -147,7 +152,11 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
       dropPeer(host, peer, reason)
       if (gathering) sendRoster(host)
     },
-    expects: (peer) => host.incoming.has(peer),
+    isFor(from, type) {
+      if (type === 'parameters') return host.incoming.has(from)
+      if (type === 'parameters-request') return host.phase === 'preparing'
+      return type === 'join-request' || type in handlers
+    },
     startNow() {
       host.startNow = true
       host.watch.notify()

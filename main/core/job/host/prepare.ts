@@ -1,5 +1,7 @@
 /** From a handful of PCs to a pool that is ready: measure the ways, plan, hand out stages and weights. */
-import { DoesNotFitError, InvalidInputError } from '../../../../shared/errors.ts'
+import { BadMessageError, DoesNotFitError, InvalidInputError } from '../../../../shared/errors.ts'
+import type { PeerId } from '../../../../shared/ids.ts'
+import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { ModelProfile } from '../../../../shared/plan/pool.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import { minute } from '../../../../shared/units.ts'
@@ -9,7 +11,7 @@ import { sliceState } from '../../model/state.ts'
 import { planPool } from '../../planner/plan-pool.ts'
 import type { StateVector } from '../../ports.ts'
 import { measuredPool } from '../measured-pool.ts'
-import { planInForce } from '../plan-in-force.ts'
+import { planInForce, positionOf } from '../plan-in-force.ts'
 import { sendState } from '../transfer.ts'
 import type { HostState } from './host-state.ts'
 
@@ -32,13 +34,10 @@ export async function prepare(host: HostState, signal: AbortSignal): Promise<Pla
     host.roll.mark(peers, 'preparing')
     for (const { peer, reason } of plan.layout.unused) host.roll.mark([peer], 'idle', reason)
     host.broadcast({ type: 'assignment', spec: host.hosted.spec, proposal: plan })
-    const sending = sendWeights(host, plan, signal)
     const settled = () =>
       peers.every((peer) => host.roll.get(peer)?.state === 'ready') ||
       peers.some((peer) => !host.roll.isPresent(peer))
     await host.watch.until(settled, { signal, withinMs: readyWithinMs })
-    // A peer that was lost meanwhile is seen in the roll, not here.
-    await sending.catch(() => undefined)
     const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
     if (late.length === 0 && peers.every((peer) => host.roll.isPresent(peer))) return plan
     if (peers.every((peer) => host.roll.isPresent(peer)))
@@ -80,19 +79,25 @@ function makePlan(host: HostState): Plan {
   return planInForce(layout, spec.recipe, host.planNumber)
 }
 
-async function sendWeights(host: HostState, plan: Plan, signal: AbortSignal): Promise<void> {
-  const { graph, seed } = host.hosted.spec
+/**
+ * A member asks for the weights of its stage: it has loaded its engine and can take them.
+ * @throws BadMessageError when the layers are not its stage
+ */
+export function sendWeights(
+  host: HostState,
+  to: PeerId,
+  { header }: WireMessage<'parameters-request'>,
+): void {
+  const { hosted, ports, plan } = host
+  const position = plan === undefined ? undefined : positionOf(plan, to)
+  const layers = position && plan?.layout.clusters[position.cluster]?.stages[position.stage]?.layers
+  if (header.plan !== plan?.number || layers?.join() !== header.layers.join())
+    throw new BadMessageError('asks for the weights of another stage than its own')
+  const { graph, seed } = hosted.spec
   const whole = continuedState(host)
-  for (const stage of plan.layout.clusters.flatMap((cluster) => cluster.stages)) {
-    const state =
-      whole === undefined ? initialState(graph, stage.layers, seed) : sliceState(graph, whole, stage.layers)
-    await sendState(
-      host.ports.links,
-      { to: stage.peer, job: host.hosted.job, plan: plan.number },
-      state,
-      signal,
-    )
-  }
+  const state = whole === undefined ? initialState(graph, layers, seed) : sliceState(graph, whole, layers)
+  // A peer that is lost meanwhile is seen in the roll, not here.
+  sendState(ports.links, { to, job: hosted.job, plan: header.plan }, state).catch(() => undefined)
 }
 
 function continuedState(host: HostState): StateVector | undefined {

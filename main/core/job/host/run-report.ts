@@ -25,7 +25,7 @@ export function updatesMade(host: HostState): number {
 /** Totals of a run that ended. */
 export function resultOf(
   host: HostState,
-  ending: Pick<JobResult, 'outcome' | 'reason' | 'model'>,
+  ending: Pick<JobResult, 'outcome' | 'reason' | 'code' | 'model'>,
 ): JobResult {
   const sum = (of: (sent: JobResult['bytesSent']) => number) =>
     host.roll.all.reduce((total, { progress }) => total + (progress === undefined ? 0 : of(progress.sent)), 0)
@@ -48,7 +48,12 @@ export function resultOf(
 /** report.json: the curve, the plan, the bytes, and who contributed how much. */
 export function reportOfRun(host: HostState): Record<string, unknown> {
   const { spec } = host.hosted
-  const { model: _folder, ...totals } = resultOf(host, { outcome: 'finished', reason: '', model: null })
+  const { model: _folder, ...totals } = resultOf(host, {
+    outcome: 'finished',
+    code: 'finished',
+    reason: '',
+    model: null,
+  })
   return {
     format: 'rookery-report/1',
     name: spec.name,

@@ -45,6 +45,8 @@ export function messagesFromHost(ports: MemberPorts, { host, job }: Membership, 
   }
 
   return {
+    // Admission heard it already.
+    admitted: () => undefined,
     roster({ header }) {
       for (const { peer, addresses } of header.members)
         if (peer !== links.self) deeds.background(links.learnAddresses(peer, addresses))

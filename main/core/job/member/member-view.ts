@@ -36,7 +36,7 @@ const textOfState: Partial<Record<MemberState['name'], string>> = {
 export function textOf(state: MemberState, waitingFor: string): string {
   if (state.name === 'waiting' || state.name === 'ended') return state.reason
   if (state.name === 'paused') return state.byUs ? 'paused' : `waiting: ${state.reason}`
-  if (state.name === 'training') return waitingFor === '' ? 'training' : `training; waiting ${waitingFor}`
+  if (state.name === 'training') return waitingFor === '' ? 'training' : `training; ${waitingFor}`
   return textOfState[state.name] ?? state.name
 }
 

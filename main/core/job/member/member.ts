@@ -40,7 +40,7 @@ export class Member {
   readonly #shards: ShardExchange
   readonly #fromHost: FromHost
   readonly #life = new AbortController()
-  readonly #reporter: ProgressReporter
+  #reporter: ProgressReporter
   #stage: StageLife | undefined
   #ended: Outcome | undefined
   /** Ended, and the engine is given back. */
@@ -122,6 +122,8 @@ export class Member {
     this.plan = assignment.proposal
     this.assignment = assignment
     this.#shards.use(assignment.spec.data)
+    // Counts from here: what was sent to measure the ways is not the job's.
+    this.#reporter = createProgressReporter(this.#ports)
     const { self } = this.#ports.links
     const position = positionOf(assignment.proposal, self)
     if (position === undefined) {
@@ -164,8 +166,7 @@ export class Member {
         this.#background(this.#finish(stage(), summary))
       },
       onFailed: (error) => {
-        // The stage of an inactive cluster may fail: its neighbours are gone, and it is out of the plan already.
-        if (this.#stage === stage() && this.#active()) this.#fail(error)
+        if (this.#stage === stage()) this.#broken(error)
       },
     }
   }
@@ -245,10 +246,22 @@ export class Member {
       this.#background(saved.finally(end))
       return
     }
+    const isNeeded = this.plan !== undefined && activePeers(this.plan).includes(peer)
+    if (isNeeded) this.#leaveUnlessReplanned(`cannot reach ${peer} any more: ${reason}`)
+  }
+
+  /** The stage stands still. A lost neighbour is the host's business: its next plan goes on without this cluster. */
+  #broken(error: unknown): void {
+    if (!this.#active()) return
+    const { kind, message } = reportOf(error)
+    if (kind === 'peer-fault') this.#leaveUnlessReplanned(message)
+    else this.#fail(error)
+  }
+
+  #leaveUnlessReplanned(reason: string): void {
     const number = this.plan?.number
     const noticed = this.#ports.clock.sleep(unreachableForMs, this.#life.signal).then(() => {
-      const needed = this.plan !== undefined && activePeers(this.plan).includes(peer) && this.#active()
-      if (needed && this.plan?.number === number) this.leave(`cannot reach ${peer} any more: ${reason}`)
+      if (this.#active() && this.plan?.number === number) this.leave(reason)
     })
     this.#background(noticed)
   }

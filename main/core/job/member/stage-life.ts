@@ -38,7 +38,6 @@ export class StageLife {
     this.#setup = setup
     this.#watch = createWatch(ports.clock)
     this.layers = layers
-    // Before anything is awaited: the host's weights may arrive at once.
     this.#receiver = new StateReceiver(
       layers,
       stateLayout(layoutOfGraph(assignment.spec.graph), layers).length,
@@ -61,7 +60,7 @@ export class StageLife {
     const { spec } = assignment
     await this.#loadEngine()
     await this.#fetchShards()
-    await this.#watch.until(() => this.#receiver.complete, { signal: this.signal })
+    await this.#receiveWeights()
     await this.#ports.engine.writeState(this.#receiver.state)
     const batches = this.#ports.store.open(spec.data, spec)
     this.run = new StageRun(this.#ports, { assignment, position, batches, hooks })
@@ -81,6 +80,21 @@ export class StageLife {
       seed: (seed + position.cluster) >>> 0,
       memoryBudgetBytes: this.#membership.memoryBytes,
     })
+  }
+
+  /** Asked for, not pushed: they come when there is an engine to take them. */
+  async #receiveWeights(): Promise<void> {
+    const { assignment } = this.#setup
+    const { number: plan } = assignment.proposal
+    const [from, to] = this.layers
+    const header = {
+      type: 'parameters-request' as const,
+      job: assignment.job,
+      plan,
+      layers: [from, to] as [number, number],
+    }
+    await this.#ports.links.send(this.#membership.host, { header, tensors: [] }, this.signal)
+    await this.#watch.until(() => this.#receiver.complete, { signal: this.signal })
   }
 
   /** The root needs inputs, the leaf labels. The host has every shard on its own disk. */

@@ -12,7 +12,7 @@ import type { Weights, WeightVersion } from './weights.ts'
 /** PyTorch's clip_grad_norm_ divides by a norm that is never 0. */
 const clipEpsilon = 1e-6
 /** Tensors of a parameter's size that live at once while it steps; LAMB has the most. */
-const stepTensors = 14
+const stepTensors = 8
 
 /** The optimizer's memory, by parameter name. */
 type Moments = ReadonlyMap<string, readonly Tensor[]>

@@ -12,17 +12,20 @@ export interface AdamMoments {
   readonly second: Tensor
 }
 
-/** m ← β1·m + (1−β1)·g; v ← β2·v + (1−β2)·g². */
+/** m ← β1·m + (1−β1)·g; v ← β2·v + (1−β2)·g². Tidied one by one: a large parameter's temporaries are its size. */
 export function nextMoments(
   [first, second]: readonly Tensor[],
   gradient: Tensor,
   { beta1, beta2 }: AdamSettings,
 ): AdamMoments {
-  const mixedFirst = tf.mul(gradient, 1 - beta1)
-  const mixedSecond = tf.mul(tf.square(gradient), 1 - beta2)
+  const mix = (moment: Tensor | undefined, beta: number, fresh: () => Tensor) =>
+    tf.tidy(() => {
+      const added = tf.mul(fresh(), 1 - beta)
+      return moment === undefined ? added : tf.add(tf.mul(moment, beta), added)
+    })
   return {
-    first: first === undefined ? mixedFirst : tf.add(tf.mul(first, beta1), mixedFirst),
-    second: second === undefined ? mixedSecond : tf.add(tf.mul(second, beta2), mixedSecond),
+    first: mix(first, beta1, () => gradient),
+    second: mix(second, beta2, () => tf.square(gradient)),
   }
 }
 
@@ -33,8 +36,10 @@ export function adamDirection(
   settings: AdamSettings,
 ): Tensor {
   const rootCorrection = Math.sqrt(1 - settings.beta2 ** update)
-  const root = tf.add(tf.div(tf.sqrt(second), rootCorrection), settings.epsilon)
-  return tf.div(tf.div(first, 1 - settings.beta1 ** update), root)
+  return tf.tidy(() => {
+    const root = tf.tidy(() => tf.add(tf.div(tf.sqrt(second), rootCorrection), settings.epsilon))
+    return tf.div(tf.div(first, 1 - settings.beta1 ** update), root)
+  })
 }
 
 /**
@@ -53,7 +58,7 @@ export function createAdam(settings: AdamSettings): OptimizerRule {
       const next = nextMoments(moments, slope, settings)
       const decays = weightDecay > 0 && decoupled
       const kept = decays ? tf.mul(weight, 1 - learningRate * weightDecay) : weight
-      const moved = tf.sub(kept, tf.mul(adamDirection(next, update, settings), learningRate))
+      const moved = tf.tidy(() => tf.sub(kept, tf.mul(adamDirection(next, update, settings), learningRate)))
       return { weight: moved, moments: [next.first, next.second] }
     },
     direction(_weight, [first, second], update) {

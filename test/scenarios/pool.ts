@@ -1,0 +1,198 @@
+/** A whole pool in one process: the real core of every participant on fake links, engines and disks, in virtual time. */
+import { requestAdmission } from '../../main/core/job/admission.ts'
+import type { HostedJob } from '../../main/core/job/host/host-state.ts'
+import { hostJob, joinJob, type Participation } from '../../main/core/job/participant.ts'
+import type { FinishedModel, Log, ShardStore, StateVector, Vault } from '../../main/core/ports.ts'
+import { InvariantError } from '../../shared/errors.ts'
+import type { JobSpec } from '../../shared/job/spec.ts'
+import { jobSpec } from '../../shared/job/spec.ts'
+import type { JobResult, JobView } from '../../shared/messages/control.ts'
+import { createRng, seedFrom } from '../../shared/random.ts'
+import { createFakeBatches } from '../fakes/batches.ts'
+import { createVirtualClock, type VirtualClock } from '../fakes/clock.ts'
+import { createFakeEngine } from '../fakes/engine.ts'
+import { createFakeNetwork, type FakeNetwork } from '../fakes/links.ts'
+
+export const job = 'a'.repeat(64)
+const classes = 4
+const width = 8
+
+/** Enough layers to be cut in 2 and in 3; dense layers are the memory. */
+const layers = [16, 16, 16, 16, 16].flatMap((units, index) => [
+  { type: 'dense', name: `dense-${index}`, units },
+  { type: 'relu', name: `relu-${index}` },
+])
+
+/** A small job on made-up data that can be learned. */
+export function smallJob(
+  changes: { updates?: number; samples?: number; everyUpdates?: number } = {},
+): JobSpec {
+  const column = {
+    dtype: 'float32',
+    shape: [width],
+    shards: [{ hash: 'b'.repeat(64), bytes: 1, samples: 1 }],
+  }
+  return jobSpec.parse({
+    name: 'scenario',
+    graph: {
+      format: 'rookery-model/1',
+      name: 'small',
+      task: 'classify',
+      input: { type: 'values', shape: [width] },
+      layers: [...layers, { type: 'dense', name: 'head', units: classes }],
+      loss: { type: 'cross-entropy' },
+    },
+    data: {
+      format: 'rookery-data/1',
+      trainSamples: changes.samples ?? 400,
+      validationSamples: 40,
+      inputs: column,
+      labels: column,
+    },
+    recipe: {
+      schedule: { microBatch: 8 },
+      sync: { averageEveryUpdates: 4 },
+      optimizer: { type: 'sgd', learningRate: 0.05, momentum: 0.9 },
+    },
+    target: { updates: changes.updates ?? 24 },
+    validation: { everyUpdates: changes.everyUpdates ?? 8 },
+    seed: 7,
+  })
+}
+
+/** One PC of the pool. */
+export interface Member {
+  readonly name: string
+  readonly participation: Participation
+  readonly savedStages: { readonly updates: number; readonly state: StateVector }[]
+}
+
+export interface ScenarioSettings {
+  readonly spec?: JobSpec
+  /** Bytes each peer lends; the first is the host's. */
+  readonly memories: readonly number[]
+  readonly clusters?: number
+  readonly seed?: number
+  readonly continueFrom?: FinishedModel
+}
+
+export interface Scenario {
+  readonly clock: VirtualClock
+  readonly network: FakeNetwork
+  readonly host: Member
+  readonly members: readonly Member[]
+  readonly savedModels: FinishedModel[]
+  readonly warnings: string[]
+  /** One more PC asks to join. */
+  join(name: string, memoryBytes: number): Promise<Member>
+  /** The PC is gone from one moment to the next. */
+  lose(name: string): Promise<void>
+  /** Let time pass until the host's view says so. */
+  until(condition: (view: Omit<JobView, 'invite'>) => boolean): Promise<void>
+  /** Let time pass until the job is over for this PC. */
+  end(member: Member): Promise<JobResult>
+}
+
+const shardStore = (seed: number): ShardStore => ({
+  has: () => Promise.resolve(true),
+  read: () => Promise.resolve(undefined),
+  received: () => Promise.resolve(0),
+  append: () => Promise.resolve(),
+  seal: () => Promise.resolve(true),
+  open: () => createFakeBatches({ seed, shape: [width], classes }),
+})
+
+/** Start a host and its members; they gather at once. */
+export async function startScenario(settings: ScenarioSettings): Promise<Scenario> {
+  const { spec = smallJob(), memories, clusters, seed = 1, continueFrom } = settings
+  const clock = createVirtualClock()
+  const network = createFakeNetwork({ clock, seed, delayMs: [1, 5] })
+  const savedModels: FinishedModel[] = []
+  const warnings: string[] = []
+  const log: Log = (level, text) => {
+    if (level === 'warn' || level === 'error') warnings.push(text)
+  }
+
+  function portsOf(name: string) {
+    const rng = createRng(seedFrom(seed, name))
+    const savedStages: Member['savedStages'] = []
+    const vault: Vault = {
+      saveModel: (_job, model) => {
+        savedModels.push(model)
+        return Promise.resolve('/models/scenario')
+      },
+      saveStage: (_job, stage) => {
+        savedStages.push(stage)
+        return Promise.resolve()
+      },
+    }
+    const engine = createFakeEngine({ clock, delay: () => 1 + 4 * rng.next() })
+    return {
+      links: network.linksOf(name),
+      clock,
+      log,
+      engine,
+      store: shardStore(spec.seed),
+      vault,
+      savedStages,
+    }
+  }
+
+  const device = (name: string, memoryBytes: number) => ({
+    displayName: name,
+    backend: 'fake',
+    memoryBytes,
+    flopsPerSecond: 1e9,
+  })
+  const hosted: HostedJob = {
+    job,
+    spec,
+    gathering: { peers: memories.length, deadlineSeconds: 60, clusters },
+    device: device('host', memories[0]!),
+    continueFrom,
+    issueCertificate: (peer) =>
+      Promise.resolve({ job, peer, role: 'member', expiresAt: 1, signature: '0'.repeat(128) }),
+    checkSecret: (secret) => (secret === 'secret' ? undefined : 'wrong-secret'),
+  }
+  const hostPorts = portsOf('host')
+  const host = {
+    name: 'host',
+    participation: hostJob(hostPorts, hosted, () => undefined),
+    savedStages: hostPorts.savedStages,
+  }
+
+  async function join(name: string, memoryBytes: number): Promise<Member> {
+    const ports = portsOf(name)
+    const admission = requestAdmission(ports, {
+      host: 'host',
+      request: { job, secret: 'secret', device: device(name, memoryBytes), addresses: [] },
+      signal: new AbortController().signal,
+      onAdmitted: () =>
+        joinJob(
+          ports,
+          { job, name: spec.name, host: 'host', displayName: name, memoryBytes },
+          () => undefined,
+        ),
+    })
+    return { name, participation: await clock.runUntil(admission), savedStages: ports.savedStages }
+  }
+
+  const members: Member[] = []
+  for (const [index, memoryBytes] of memories.slice(1).entries())
+    members.push(await join(`pc-${index + 1}`, memoryBytes))
+
+  return {
+    ...{ clock, network, host, members, savedModels, warnings, join },
+    lose: (name) => clock.runUntil(network.sever(name)),
+    async until(condition) {
+      const seen = async () => {
+        for (let view = host.participation.view(); !condition(view); view = host.participation.view()) {
+          if (view.result !== null) throw new InvariantError(`the job ended before: ${view.result.reason}`)
+          await clock.sleep(1)
+        }
+      }
+      await clock.runUntil(seen())
+    },
+    end: (member) => clock.runUntil(member.participation.ended),
+  }
+}

@@ -125,19 +125,13 @@ export function describeLinks(name: string, open: (participants: number) => Prom
       expect([last[0], last[last.length - 1]]).toEqual([3, 3])
     })
 
-    it('delivers to oneself later, in order, without a copy', async () => {
+    it('delivers to oneself, later and in order', async () => {
       const inbox = listen(anna)
-      const first = gradient(1)
-      const sent = [
-        anna.send(anna.self, first),
-        anna.send(anna.self, start()),
-        anna.send(anna.self, gradient(2)),
-      ]
+      const sent = [gradient(1), gradient(2), gradient(3)].map((message) => anna.send(anna.self, message))
       expect(inbox.heard).toEqual([])
       await Promise.all(sent)
       await inbox.until(() => inbox.heard.length === 3)
-      expect(inbox.types()).toEqual(['gradient', 'start', 'gradient'])
-      expect(inbox.heard[0]!.message.tensors[0]!.data).toBe(first.tensors[0]!.data)
+      expect(microBatches(inbox.heard)).toEqual([1, 2, 3])
       expect(inbox.heard[0]!.from.peer).toBe(anna.self)
     })
 
@@ -184,7 +178,7 @@ export function describeLinks(name: string, open: (participants: number) => Prom
       stop.abort()
       await expect(late).rejects.toBeInstanceOf(AbortedError)
       await Promise.all(bulk)
-      await anna.send(ben.self, gradient(9))
+      await anna.send(ben.self, activation(9, 1))
       await inbox.until(() => microBatches(inbox.heard).includes(9))
       expect(microBatches(inbox.heard)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 9])
     })
@@ -210,12 +204,6 @@ export function describeLinks(name: string, open: (participants: number) => Prom
       const failed = (await outcomes).filter((outcome) => outcome.status === 'rejected')
       expect(failed.length).toBeGreaterThan(0)
       for (const { reason } of failed) expect(reason).toBeInstanceOf(PeerLostError)
-    })
-
-    it('cannot reach a peer that nobody knows', async () => {
-      const unknown = '12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN'
-      await expect(anna.send(unknown, start())).rejects.toBeInstanceOf(PeerLostError)
-      await expect(anna.send('nobody', start())).rejects.toBeInstanceOf(PeerLostError)
     })
 
     it('stops telling a handler that was removed', async () => {

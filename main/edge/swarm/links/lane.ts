@@ -34,8 +34,8 @@ export interface LaneEnds {
   open(sequence: number, ended: () => void): Promise<OutgoingStream>
   /** The stream in use broke. */
   broke(): void
-  /** Whether a stream that could not be opened is worth another try; may wait for the peer to come back. */
-  mayRetry(error: unknown): Promise<boolean>
+  /** Whether a stream that could not be opened `times` in a row is worth another try; may wait for the peer to come back. */
+  mayRetry(error: unknown, times: number): Promise<boolean>
   /** There is no way to the peer. */
   giveUp(error: unknown): void
 }
@@ -171,7 +171,7 @@ export class Lane {
     } catch (error) {
       if (this.#over) return undefined
       this.#breaks++
-      if (this.#breaks > maxBreaks || !(await this.#ends.mayRetry(error))) throw error
+      if (this.#breaks > maxBreaks || !(await this.#ends.mayRetry(error, this.#breaks))) throw error
       return undefined
     }
   }

@@ -75,7 +75,7 @@ export class PeerLink {
         broke: () => {
           if (name === 'control') this.#repair()
         },
-        mayRetry: (error) => this.#mayRetry(error),
+        mayRetry: (error, times) => this.#mayRetry(error, times),
         giveUp: (error) => {
           this.#giveUp(error)
         },
@@ -217,18 +217,27 @@ export class PeerLink {
     return stream
   }
 
-  /** After a failed attempt to reach a peer that was there before, give it the grace to reach us. */
-  async #mayRetry(error: unknown): Promise<boolean> {
+  /**
+   * After a failed attempt to reach a peer that was there before: try once more soon, for it may have been caught
+   * closing, then give it the grace to reach us.
+   */
+  async #mayRetry(error: unknown, times: number): Promise<boolean> {
     if (this.#lost || !this.#connectedOnce) return false
     if (error instanceof RefusedError || nobodyListens(error)) return false
     if (this.#arrivals.has('control')) return true
+    if (times > 1) return this.#returnsWithin(this.#ports.graceMs)
+    await this.#returnsWithin(this.#ports.graceMs / 5)
+    return !this.#lost
+  }
+
+  #returnsWithin(durationMs: Millis): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (): void => {
         clearTimeout(timer)
         this.#waitingForReturn.delete(settle)
         resolve(!this.#lost && this.#arrivals.has('control'))
       }
-      const timer = setTimeout(settle, this.#ports.graceMs)
+      const timer = setTimeout(settle, durationMs)
       timer.unref()
       this.#waitingForReturn.add(settle)
     })

@@ -37,8 +37,8 @@ export async function demoBudgetsTask(task: {
 /** Least possible memory of the largest of `depth` stages, by dynamic programming over cuts. */
 function evenCut(profile: ModelProfile, depth: number): Bytes {
   const count = profile.layers.length
-  const { memoryBytes } = createCostModel({ peers: [], links: [], defaultLatencySeconds: 0 }, profile)
-  const memory = (from: number, to: number) => memoryBytes([from, to])
+  const cost = createCostModel({ peers: [], links: [], defaultLatencySeconds: 0 }, profile)
+  const memory = (from: number, to: number) => cost.memoryBytes([from, to])
   let least = Array.from({ length: count + 1 }, (_, to) => (to === 0 ? Infinity : memory(0, to)))
   for (let stages = 2; stages <= depth; stages++) {
     const before = least

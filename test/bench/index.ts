@@ -1,0 +1,22 @@
+/** `npm run bench -- NAME [--json]`: figures of this machine, ratios of one run. Not part of the tests. */
+import { parseArgs } from 'node:util'
+import { benchMemory } from './memory.ts'
+import { benchPipeline } from './pipeline.ts'
+
+const benches: Readonly<Record<string, () => Promise<Record<string, number>>>> = {
+  memory: benchMemory,
+  pipeline: benchPipeline,
+}
+
+const { values, positionals } = parseArgs({ options: { json: { type: 'boolean' } }, allowPositionals: true })
+const bench = benches[positionals[0] ?? '']
+if (bench === undefined) {
+  process.stderr.write(`give one of: ${Object.keys(benches).join(', ')}\n`)
+  process.exit(2)
+}
+const figures = await bench()
+if (values.json === true) process.stdout.write(`${JSON.stringify({ event: 'result', ...figures })}\n`)
+else
+  for (const [name, value] of Object.entries(figures))
+    process.stdout.write(`${name}: ${Number(value.toPrecision(4))}\n`)
+process.exit(0)

@@ -1,0 +1,65 @@
+/** The most tensor memory that a stage takes on a real engine: a few updates with so much in flight. */
+import { initialState } from '../../main/core/model/initial-state.ts'
+import type { StageEngine } from '../../main/core/ports.ts'
+import { recipe } from '../../shared/job/recipe.ts'
+import type { LayerRange, ModelGraph } from '../../shared/model/graph.ts'
+import { layoutOfGraph } from '../../shared/model/layout.ts'
+import { createRng } from '../../shared/random.ts'
+import { elementCount, type HostTensor } from '../../shared/tensor.ts'
+
+const rng = createRng(1)
+const rounds = 3
+/** Every token model of the presets knows these. */
+const tokens = 256
+
+function floats(shape: readonly number[]): HostTensor {
+  const data = Float32Array.from({ length: elementCount(shape) }, () => rng.next() - 0.5)
+  return { dtype: 'float32', shape, data }
+}
+
+function ids(shape: readonly number[], below: number): HostTensor {
+  const data = Int32Array.from({ length: elementCount(shape) }, () => Math.floor(rng.next() * below))
+  return { dtype: 'int32', shape, data }
+}
+
+export interface StageLoad {
+  readonly graph: ModelGraph
+  readonly layers: LayerRange
+  readonly microBatch: number
+  readonly inFlight: number
+}
+
+/** @returns bytes, as the engine counts them */
+export async function peakOf(engine: StageEngine, load: StageLoad): Promise<number> {
+  const { graph, layers } = load
+  const { optimizer, learningRate } = recipe.parse({})
+  await engine.load({ graph, layers, optimizer, learningRate, clipNorm: 1, seed: 0, memoryBudgetBytes: 0 })
+  await engine.writeState(initialState(graph, layers, 0))
+  for (let round = 0; round < rounds; round++) await trainRound(engine, load, round)
+  const { peakBytes } = await engine.memory()
+  await engine.unload()
+  return peakBytes
+}
+
+async function trainRound(
+  engine: StageEngine,
+  { graph, layers: [from, to], ...load }: StageLoad,
+  round: number,
+) {
+  const layouts = layoutOfGraph(graph)
+  const shapeOf = (shape: readonly number[] | undefined) => [load.microBatch, ...(shape ?? [])]
+  const inputShape = shapeOf(layouts[from]?.inputShape)
+  const outputShape = shapeOf(layouts[to - 1]?.outputShape)
+  const takesTokens = from === 0 && graph.input.type === 'tokens'
+  const isLeaf = to === graph.layers.length
+  const microBatches = Array.from({ length: load.inFlight }, (_, index) => round * load.inFlight + index)
+  for (const microBatch of microBatches) {
+    const input = takesTokens ? ids(inputShape, tokens) : floats(inputShape)
+    const request = { microBatch, input, predictUpdates: microBatch % 2 }
+    if (!isLeaf) await engine.forward(request)
+    else
+      await engine.forwardLoss({ ...request, labels: ids(outputShape.slice(0, -1), outputShape.at(-1) ?? 1) })
+  }
+  if (!isLeaf) for (const microBatch of microBatches) await engine.backward(microBatch, floats(outputShape))
+  await engine.update()
+}

@@ -8,6 +8,7 @@ import {
   encodeKeepAlive,
   maxBodyBytes,
   maxHeaderBytes,
+  maxRank,
   maxTensors,
   prefixBytes,
   tensorBytesOf,
@@ -162,7 +163,10 @@ describe('a frame', () => {
     ['an unknown field', forge(JSON.stringify({ ...probeHeader, extra: 1, tensors: [] }))],
     ['an unknown kind of number', forgeTensors([{ dtype: 'float64', shape: [1] }])],
     ['too many tensors', forgeTensors(Array.from({ length: 9 }, () => ({ dtype: 'uint8', shape: [0] })))],
-    ['too many dimensions', forgeTensors([{ dtype: 'uint8', shape: [1, 1, 1, 1, 1, 1, 1, 1, 1] }])],
+    [
+      'too many dimensions',
+      forgeTensors([{ dtype: 'uint8', shape: Array.from({ length: maxRank + 1 }, () => 1) }]),
+    ],
     ['a negative extent', forgeTensors([{ dtype: 'uint8', shape: [-1] }])],
     ['a fractional extent', forgeTensors([{ dtype: 'uint8', shape: [1.5] }])],
     [

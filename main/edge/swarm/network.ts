@@ -17,13 +17,13 @@ import { hour, second } from '../../../shared/units.ts'
 import { listenAddresses, compareForDialing } from './addresses.ts'
 
 /** The part of libp2p's transport manager that only services can reach. */
-export interface ListenAt {
+interface ListenAt {
   listen(addresses: Multiaddr[]): Promise<void>
   getTransports(): Transport[]
 }
 
 /** Services that a rookery network has. */
-export type RookeryServices = Record<string, unknown> & {
+type RookeryServices = Record<string, unknown> & {
   readonly dht: KadDHT
   readonly ping: Ping
   readonly listenAt: ListenAt

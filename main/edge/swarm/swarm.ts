@@ -1,5 +1,5 @@
 /** This agent's place in the swarm: one libp2p network, the links of the job it serves, and the directory of jobs. */
-import type { Stream } from '@libp2p/interface'
+import type { PeerId as LibPeerId, Stream } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { InvariantError, PeerLostError } from '../../../shared/errors.ts'
 import type { JobId, PeerId } from '../../../shared/ids.ts'
@@ -20,7 +20,7 @@ import { acceptStream } from './links/arrival.ts'
 import { startNetwork, type NetworkSettings, type Node } from './network.ts'
 import { createRelayUse, relayGate, type RelayUse } from './relay.ts'
 
-export type { JobContext, JobLinks } from './links/job-links.ts'
+export type { JobLinks } from './links/job-links.ts'
 
 const protocol = '/rookery/frames/1'
 /** Of peers found on the local network, so many are connected to for the sake of the directory. */
@@ -49,6 +49,24 @@ export interface Swarm {
   stop(): Promise<void>
 }
 
+/** A stream to a peer, directly or, where that fails, by way of our host. @throws what the direct way threw */
+async function dial(
+  node: Node,
+  relays: RelayUse,
+  { peer, signal }: { readonly peer: LibPeerId; readonly signal: AbortSignal },
+): Promise<Stream> {
+  const options = { signal, runOnLimitedConnection: true }
+  try {
+    return await node.dialProtocol(peer, protocol, options)
+  } catch (error) {
+    const detours = relays.detoursTo(peer.toString())
+    if (detours.length === 0 || signal.aborted) throw error
+    return await node.dialProtocol(detours, protocol, options).catch(() => {
+      throw error
+    })
+  }
+}
+
 /** How the links reach the network. */
 function networkOf(node: Node, relays: RelayUse, settings: SwarmSettings): Network {
   const idOf = (peer: PeerId) => {
@@ -63,8 +81,7 @@ function networkOf(node: Node, relays: RelayUse, settings: SwarmSettings): Netwo
     log: settings.log,
     now: Date.now,
     patience: { ...usualPatience, ...settings.patience },
-    dial: (peer, signal): Promise<Stream> =>
-      node.dialProtocol(idOf(peer), protocol, { signal, runOnLimitedConnection: true }),
+    dial: (peer, signal) => dial(node, relays, { peer: idOf(peer), signal }),
     drop: (peer, reason) => {
       for (const connection of node.getConnections(idOf(peer))) connection.abort(new PeerLostError(reason))
     },

@@ -9,7 +9,7 @@ import type { Certificate } from '../../../shared/messages/wire.ts'
 import { hour } from '../../../shared/units.ts'
 import type { LinksPool } from '../../contracts/links.ts'
 
-export interface LogLine {
+interface LogLine {
   readonly level: LogLevel
   readonly text: string
 }

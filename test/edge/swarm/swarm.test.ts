@@ -90,7 +90,7 @@ describe('a record of the directory', () => {
 })
 
 describe('a peer that listens nowhere', () => {
-  it('is reached by other members through its host', async () => {
+  it('is reached by other members through its host, even if they know only a useless address', async () => {
     const key = createJobKey()
     const [hosting, hidden, other] = await Promise.all([start(), start({ listen: null }), start()])
     const host = enter(hosting, key, certify(key, hosting.swarm.self, 'host'))
@@ -111,7 +111,8 @@ describe('a peer that listens nowhere', () => {
     const addresses = hidden.swarm.addresses()
     expect(addresses.every((address) => address.includes(`/p2p/${host.self}/p2p-circuit/`))).toBe(true)
     const inbox = listen(indoors)
-    await member.learnAddresses(indoors.self, addresses)
+    // As a roster of before the relay would say it: an address behind a router that is not ours.
+    await member.learnAddresses(indoors.self, ['/ip4/127.0.0.1/tcp/9'])
     const gradient: WireMessage = {
       header: { type: 'gradient', job: key.jobId, plan: 0, microBatch: 0 },
       tensors: [{ dtype: 'float32', shape: [1 << 20], data: new Float32Array(1 << 20).fill(3) }],

@@ -27,7 +27,7 @@ export function laneOf(traffic: Traffic): LaneName {
   return laneOfTraffic[traffic]
 }
 
-export const hello = z.strictObject({
+const hello = z.strictObject({
   hello: z.literal(1),
   job: jobId,
   certificate: certificate.nullable(),

@@ -33,7 +33,7 @@ const text: DemoRecipe = {
   data: { type: 'text', path: sample('moby-dick.txt') },
   updates: 150,
   microBatch: 4,
-  averageEveryUpdates: 10,
+  averageEveryUpdates: 5,
   learningRate: 0.003,
   warmupUpdates: 50,
   clipNorm: 1,

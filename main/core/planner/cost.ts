@@ -1,0 +1,152 @@
+/**
+ * The cost model: what a stage, a cluster and a pool need and give. Planner, forecast and simulator use this one.
+ *
+ * p, a, w, f: parameter, activation and working bytes and FLOPs of a layer · s: state factor · β: backward factor ·
+ * b: samples a micro-batch · K: in flight · A: micro-batches an update · H: updates between averages · T: the busiest
+ * resource's seconds a micro-batch · R: a micro-batch's round trip · U, D: upload and download of a peer.
+ */
+import { InvariantError } from '../../../shared/errors.ts'
+import type { LayerRange } from '../../../shared/model/graph.ts'
+import type { ModelProfile, Pool, PoolPeer } from '../../../shared/plan/pool.ts'
+import type { Bytes, Seconds } from '../../../shared/units.ts'
+import { createLinkTable, type LinkTable } from './link-table.ts'
+import { createRingLatency } from './ring-latency.ts'
+import type { Held } from './rings.ts'
+
+/** A stage, its peer by place in the pool's list. */
+export type Stage = Held<number>
+
+export interface ClusterCost {
+  /** T. */
+  readonly busiestSeconds: Seconds
+  /** R. */
+  readonly roundTripSeconds: Seconds
+  /** b·min(1/T, K/R), before averaging limits it. */
+  readonly samplesPerSecond: number
+  /** Largest held parameter bytes / upload of its peers. */
+  readonly averagingLoad: Seconds
+}
+
+export interface CostModel {
+  readonly pool: Pool
+  readonly profile: ModelProfile
+  readonly links: LinkTable
+  /** Sums over layers [0, index) of parameter bytes, working bytes a sample, and FLOPs a sample. */
+  readonly sums: { readonly p: Float64Array; readonly w: Float64Array; readonly f: Float64Array }
+  /** A micro-batch's bytes over a cut before layer `index`; 0 at both ends of the model. */
+  readonly cutBytes: Float64Array
+  /** Samples of a cluster between two averages: H·A·b. */
+  readonly samplesBetweenAverages: number
+  memoryBytes(layers: LayerRange): Bytes
+  computeSeconds(stage: Stage): Seconds
+  clusterCost(stages: readonly Stage[]): ClusterCost
+  averagingSeconds(clusters: readonly (readonly Stage[])[], largestLoad: Seconds): Seconds
+}
+
+/** Seconds to move so many bytes; none take no time, even where nothing moves. */
+export function transferSeconds(bytes: Bytes, bytesPerSecond: number): Seconds {
+  return bytes === 0 ? 0 : bytes / bytesPerSecond
+}
+
+export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
+  const { microBatch: b, inFlight: K, stateFactor: s, backwardFactor, layers } = profile
+  const links = createLinkTable(pool)
+  const sums = {
+    p: sumsOf(layers.map((layer) => layer.parameterBytes)),
+    w: sumsOf(layers.map((layer) => layer.workingBytesPerSample)),
+    f: sumsOf(layers.map((layer) => layer.flopsPerSample)),
+  }
+  const cutBytes = Float64Array.from([0, ...layers.map((layer) => b * layer.activationBytesPerSample)])
+  cutBytes[layers.length] = 0
+  const between = (values: Float64Array, [from, to]: LayerRange) => (values[to] ?? 0) - (values[from] ?? 0)
+  const peerAt = (place: number) => {
+    const peer = pool.peers[place]
+    if (peer === undefined) throw new InvariantError(`the pool has no peer number ${place}`)
+    return peer
+  }
+  const computeSeconds = ({ peer, layers: run }: Stage) =>
+    (b * between(sums.f, run) * (1 + backwardFactor)) / peerAt(peer).flopsPerSecond
+  const loadOf = ({ peer, layers: run }: Stage) =>
+    transferSeconds(between(sums.p, run), peerAt(peer).uploadBytesPerSecond)
+
+  const ringLatency = createRingLatency(pool.peers.length, links)
+  const base = { links, cutBytes, peerAt, computeSeconds, loadOf }
+  return {
+    pool,
+    profile,
+    links,
+    sums,
+    cutBytes,
+    samplesBetweenAverages: profile.averageEveryUpdates * profile.accumulate * b,
+    memoryBytes: (run) => between(sums.p, run) * (1 + s) + b * K * between(sums.w, run),
+    computeSeconds,
+    clusterCost: (stages) => clusterCost(stages, base, { b, K }),
+    averagingSeconds(clusters, largestLoad) {
+      const count = clusters.length
+      if (count < 2) return 0
+      return ((2 * (count - 1)) / count) * largestLoad + 2 * (count - 1) * ringLatency(clusters)
+    },
+  }
+}
+
+/** What the cost of a cluster is made of. */
+interface CostBase {
+  readonly links: LinkTable
+  readonly cutBytes: Float64Array
+  readonly peerAt: (place: number) => PoolPeer
+  readonly computeSeconds: (stage: Stage) => Seconds
+  readonly loadOf: (stage: Stage) => Seconds
+}
+
+function clusterCost(
+  stages: readonly Stage[],
+  base: CostBase,
+  { b, K }: { b: number; K: number },
+): ClusterCost {
+  const { links, cutBytes, peerAt, computeSeconds, loadOf } = base
+  let busiest = 0
+  let roundTrip = 0
+  for (const [index, stage] of stages.entries()) {
+    const peer = peerAt(stage.peer)
+    const next = stages[index + 1]
+    const sent = cutBytes[stage.layers[1]] ?? 0
+    const traffic = sent + (cutBytes[stage.layers[0]] ?? 0)
+    const compute = computeSeconds(stage)
+    const upload = transferSeconds(traffic, peer.uploadBytesPerSecond)
+    const download = transferSeconds(traffic, peer.downloadBytesPerSecond)
+    busiest = Math.max(busiest, compute, upload, download)
+    roundTrip += compute
+    if (next === undefined) continue
+    const nextPeer = peerAt(next.peer)
+    const link = links.bandwidth(stage.peer, next.peer)
+    const forth = Math.min(peer.uploadBytesPerSecond, nextPeer.downloadBytesPerSecond, link)
+    const back = Math.min(nextPeer.uploadBytesPerSecond, peer.downloadBytesPerSecond, link)
+    busiest = Math.max(busiest, transferSeconds(sent, link))
+    roundTrip += 2 * links.latency(stage.peer, next.peer)
+    roundTrip += transferSeconds(sent, forth) + transferSeconds(sent, back)
+  }
+  return {
+    busiestSeconds: busiest,
+    roundTripSeconds: roundTrip,
+    samplesPerSecond: b * Math.min(1 / busiest, K / roundTrip),
+    averagingLoad: Math.max(...stages.map(loadOf)),
+  }
+}
+
+/** [0, v0, v0+v1, ...]: exact for whole numbers below 2^53. */
+function sumsOf(values: readonly number[]): Float64Array {
+  const sums = new Float64Array(values.length + 1)
+  for (const [index, value] of values.entries()) sums[index + 1] = (sums[index] ?? 0) + value
+  return sums
+}
+
+/** The memory below which a peer cannot hold even the model's smallest layer. */
+export function smallestLayerBytes(cost: CostModel): Bytes {
+  const needs = cost.profile.layers.map((_, index) => cost.memoryBytes([index, index + 1]))
+  return needs.reduce((least, bytes) => Math.min(least, bytes), Infinity)
+}
+
+/** The samples a second that averaging leaves a cluster: it must end before the next round begins. */
+export function effectiveRate(rate: number, samplesBetweenAverages: number, averaging: Seconds): number {
+  return averaging === 0 ? rate : Math.min(rate, samplesBetweenAverages / averaging)
+}

@@ -1,0 +1,154 @@
+/** Dynamic programming over cuts: the shortest round trip of peers in a given order, within limits. */
+import type { LayerRange } from '../../../../shared/model/graph.ts'
+import type { PoolPeer } from '../../../../shared/plan/pool.ts'
+import type { Seconds } from '../../../../shared/units.ts'
+import { type CostModel, type Stage, transferSeconds } from '../cost.ts'
+
+/** What no stage may exceed. */
+export interface Limits {
+  /** Of any resource, a micro-batch. */
+  readonly maxBusy: Seconds
+  /** Of averaging: held parameter bytes / upload. */
+  readonly maxLoad: Seconds
+}
+
+/** What one peer can do at its place in the order, as factors of bytes and FLOPs. */
+export interface Capacity {
+  readonly memory: number
+  readonly computePerFlop: number
+  readonly loadPerByte: number
+  readonly trafficPerByte: number
+  /** Of the border to the next peer; all 0 for the last. */
+  readonly latency: Seconds
+  readonly crossingPerByte: number
+  readonly linkPerByte: number
+}
+
+export interface ShortestCuts {
+  /** Undefined when no cuts keep the limits. Every peer gets at least one layer. */
+  within(order: readonly number[], capacities: readonly Capacity[], limits: Limits): Stage[] | undefined
+  /** Inner steps taken so far: the search's measure of effort, the same on every machine. */
+  steps(): number
+}
+
+const at = (values: Float64Array, index: number) => values[index] ?? 0
+
+/** @param places - where cuts may fall: layer indices, ascending, with both ends of the model */
+export function createShortestCuts(cost: CostModel, places: readonly number[]): ShortestCuts {
+  const last = places.length - 1
+  const width = places.length
+  const pick = (values: Float64Array) => Float64Array.from(places, (place) => at(values, place))
+  const [p, w, f, crossing] = [pick(cost.sums.p), pick(cost.sums.w), pick(cost.sums.f), pick(cost.cutBytes)]
+  const stateFactor = 1 + cost.profile.stateFactor
+  const workingFactor = cost.profile.microBatch * cost.profile.inFlight
+  /** [row · width + k]: shortest time through the first `row + 1` peers when they end at place k, and where the last began. */
+  let shortest = new Float64Array(0)
+  let cameFrom = new Int32Array(0)
+  let steps = 0
+
+  /** Try every end for the peer of a row when it begins at place j, `before` seconds into the trip. */
+  function extend(row: Row, j: number, before: Seconds): void {
+    const { can, limits } = row
+    for (let k = row.isLast ? last : j + 1; k <= row.lastEnd; k++) {
+      steps++
+      const held = at(p, k) - at(p, j)
+      const compute = (at(f, k) - at(f, j)) * can.computePerFlop
+      // Longer runs only need more of these three.
+      if (held * stateFactor + workingFactor * (at(w, k) - at(w, j)) > can.memory) return
+      if (compute > limits.maxBusy || held * can.loadPerByte > limits.maxLoad) return
+      const out = at(crossing, k)
+      if ((at(crossing, j) + out) * can.trafficPerByte > limits.maxBusy) continue
+      if (out * can.linkPerByte > limits.maxBusy) continue
+      const border = out === 0 ? can.latency : can.latency + out * can.crossingPerByte
+      relax(row.index * width + k, j, before + compute + border)
+    }
+  }
+
+  function relax(cell: number, j: number, roundTrip: Seconds): void {
+    if (roundTrip >= at(shortest, cell)) return
+    shortest[cell] = roundTrip
+    cameFrom[cell] = j
+  }
+
+  function clear(cells: number): void {
+    if (shortest.length < cells) {
+      shortest = new Float64Array(cells)
+      cameFrom = new Int32Array(cells)
+    }
+    shortest.fill(Infinity, 0, cells)
+  }
+
+  return {
+    steps: () => steps,
+    within(order, capacities, limits) {
+      const rows = order.length
+      if (rows === 0 || rows > last) return undefined
+      clear(rows * width)
+      for (const [index, can] of capacities.entries()) {
+        // Each peer before and after needs a layer; the last peer ends where the model ends.
+        const lastEnd = last - (rows - 1 - index)
+        const row = { index, can, limits, lastEnd, isLast: index === rows - 1 }
+        const lastStart = index === 0 ? 0 : lastEnd - 1
+        for (let j = index; j <= lastStart; j++) {
+          const before = index === 0 ? 0 : at(shortest, (index - 1) * width + j)
+          if (before < Infinity) extend(row, j, before)
+        }
+      }
+      if (at(shortest, rows * width - 1) === Infinity) return undefined
+      return followBack(order, cameFrom, places)
+    },
+  }
+}
+
+/** One peer of the order, while its cuts are sought. */
+interface Row {
+  readonly index: number
+  readonly can: Capacity
+  readonly limits: Limits
+  readonly lastEnd: number
+  readonly isLast: boolean
+}
+
+function followBack(order: readonly number[], cameFrom: Int32Array, places: readonly number[]): Stage[] {
+  const stages: Stage[] = []
+  let to = places.length - 1
+  for (let row = order.length - 1; row >= 0; row--) {
+    const from = cameFrom[row * places.length + to] ?? 0
+    const layers: LayerRange = [places[from] ?? 0, places[to] ?? 0]
+    stages.push({ peer: order[row] ?? -1, layers })
+    to = from
+  }
+  return stages.reverse()
+}
+
+/** Factors for peers in this order. */
+export function capacitiesOf(order: readonly number[], cost: CostModel): Capacity[] {
+  const { microBatch, backwardFactor } = cost.profile
+  return order.flatMap((place, index): Capacity[] => {
+    const peer = cost.pool.peers[place]
+    if (peer === undefined) return []
+    const slowest = Math.min(peer.uploadBytesPerSecond, peer.downloadBytesPerSecond)
+    return [
+      {
+        memory: peer.memoryBytes,
+        computePerFlop: (microBatch * (1 + backwardFactor)) / peer.flopsPerSecond,
+        loadPerByte: transferSeconds(1, peer.uploadBytesPerSecond),
+        trafficPerByte: transferSeconds(1, slowest),
+        ...borderOf(peer, place, order[index + 1], cost),
+      },
+    ]
+  })
+}
+
+function borderOf(peer: PoolPeer, place: number, nextPlace: number | undefined, { pool, links }: CostModel) {
+  const next = nextPlace === undefined ? undefined : pool.peers[nextPlace]
+  if (nextPlace === undefined || next === undefined) return { latency: 0, crossingPerByte: 0, linkPerByte: 0 }
+  const link = links.bandwidth(place, nextPlace)
+  const forth = Math.min(peer.uploadBytesPerSecond, next.downloadBytesPerSecond, link)
+  const back = Math.min(next.uploadBytesPerSecond, peer.downloadBytesPerSecond, link)
+  return {
+    latency: 2 * links.latency(place, nextPlace),
+    crossingPerByte: 1 / forth + 1 / back,
+    linkPerByte: 1 / link,
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Every plan of a small pool, straight from the formulas of the design: an oracle that shares no line with the planner.
+ * Names follow the design: p a w f of a layer; b K A H s β of a job; M F U D of a peer.
+ */
+import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
+
+export interface PlainStage {
+  readonly peer: number
+  readonly from: number
+  readonly to: number
+}
+
+export function memoryOf(profile: ModelProfile, from: number, to: number): number {
+  let p = 0
+  let w = 0
+  for (const layer of profile.layers.slice(from, to)) {
+    p += layer.parameterBytes
+    w += layer.workingBytesPerSample
+  }
+  return p * (1 + profile.stateFactor) + profile.microBatch * profile.inFlight * w
+}
+
+function linkOf(pool: Pool, x: number, y: number) {
+  const ids = [pool.peers[x]!.id, pool.peers[y]!.id]
+  const link = pool.links.findLast(({ between }) => ids.includes(between[0]) && ids.includes(between[1]))
+  return { L: link?.latencySeconds ?? pool.defaultLatencySeconds, B: link?.bytesPerSecond ?? Infinity }
+}
+
+const over = (bytes: number, rate: number) => (bytes === 0 ? 0 : bytes / rate)
+
+/** b·min(1/T, K/R) of one cluster. */
+export function clusterRate(pool: Pool, profile: ModelProfile, stages: readonly PlainStage[]): number {
+  const { microBatch: b, inFlight: K, backwardFactor } = profile
+  const A = (border: number) =>
+    border < 0 || border >= stages.length - 1
+      ? 0
+      : b * profile.layers[stages[border]!.to - 1]!.activationBytesPerSample
+  let T = 0
+  let R = 0
+  stages.forEach((stage, index) => {
+    const peer = pool.peers[stage.peer]!
+    const f = profile.layers.slice(stage.from, stage.to).reduce((sum, layer) => sum + layer.flopsPerSample, 0)
+    const compute = (b * f * (1 + backwardFactor)) / peer.flopsPerSecond
+    const moved = A(index) + A(index - 1)
+    T = Math.max(T, compute, over(moved, peer.uploadBytesPerSecond), over(moved, peer.downloadBytesPerSecond))
+    R += compute
+    const nextStage = stages[index + 1]
+    if (nextStage === undefined) return
+    const next = pool.peers[nextStage.peer]!
+    const { L, B } = linkOf(pool, stage.peer, nextStage.peer)
+    T = Math.max(T, over(A(index), B))
+    R += 2 * L
+    R += over(A(index), Math.min(peer.uploadBytesPerSecond, next.downloadBytesPerSecond, B))
+    R += over(A(index), Math.min(next.uploadBytesPerSecond, peer.downloadBytesPerSecond, B))
+  })
+  return b * Math.min(1 / T, K / R)
+}
+
+export function averagingOf(
+  pool: Pool,
+  profile: ModelProfile,
+  clusters: readonly (readonly PlainStage[])[],
+): number {
+  const C = clusters.length
+  if (C < 2) return 0
+  let bytesTime = 0
+  for (const { peer, from, to } of clusters.flat()) {
+    const held = profile.layers.slice(from, to).reduce((sum, layer) => sum + layer.parameterBytes, 0)
+    bytesTime = Math.max(bytesTime, over(((2 * (C - 1)) / C) * held, pool.peers[peer]!.uploadBytesPerSecond))
+  }
+  let latency = 0
+  for (let layer = 0; layer < profile.layers.length; layer++) {
+    const ring = clusters.map((stages) => stages.find(({ from, to }) => from <= layer && layer < to)!.peer)
+    for (const x of ring) for (const y of ring) if (x !== y) latency = Math.max(latency, linkOf(pool, x, y).L)
+  }
+  return bytesTime + 2 * (C - 1) * latency
+}
+
+export function poolRate(
+  pool: Pool,
+  profile: ModelProfile,
+  clusters: readonly (readonly PlainStage[])[],
+): number {
+  const averaging = averagingOf(pool, profile, clusters)
+  const { averageEveryUpdates: H, accumulate: A, microBatch: b } = profile
+  const most = averaging === 0 ? Infinity : (H * A * b) / averaging
+  return clusters.reduce((sum, stages) => sum + Math.min(clusterRate(pool, profile, stages), most), 0)
+}
+
+/** All clusters that peers of `allowed` can form: every order, every cut, within memory. */
+function everyCluster(
+  pool: Pool,
+  profile: ModelProfile,
+): { stages: PlainStage[]; mask: number; rate: number }[] {
+  const found: { stages: PlainStage[]; mask: number; rate: number }[] = []
+  const layers = profile.layers.length
+  function extend(stages: PlainStage[], mask: number, from: number): void {
+    if (from === layers) {
+      const rate = clusterRate(pool, profile, stages)
+      if (rate > 0) found.push({ stages, mask, rate })
+      return
+    }
+    for (const [peer, { memoryBytes, flopsPerSecond }] of pool.peers.entries()) {
+      if ((mask & (1 << peer)) !== 0 || flopsPerSecond === 0) continue
+      for (let to = from + 1; to <= layers && memoryOf(profile, from, to) <= memoryBytes; to++)
+        extend([...stages, { peer, from, to }], mask | (1 << peer), to)
+    }
+  }
+  extend([], 0, 0)
+  return found
+}
+
+/** The largest pool rate of any plan; 0 when the model does not fit. Skips only plans whose rate before averaging is lower. */
+export function bestRate(pool: Pool, profile: ModelProfile, clusters?: number): number {
+  const every = everyCluster(pool, profile).sort((a, b) => b.rate - a.rate)
+  let best = 0
+  function choose(chosen: PlainStage[][], mask: number, rate: number, start: number): void {
+    if (chosen.length > 0 && (clusters ?? chosen.length) === chosen.length)
+      best = Math.max(best, poolRate(pool, profile, chosen))
+    const free = pool.peers.length - mask.toString(2).replaceAll('0', '').length
+    for (let index = start; index < every.length; index++) {
+      const next = every[index]!
+      if (rate + next.rate * free <= best) return
+      if ((next.mask & mask) === 0)
+        choose([...chosen, next.stages], mask | next.mask, rate + next.rate, index + 1)
+    }
+  }
+  choose([], 0, 0, 0)
+  return best
+}
+
+/** The least growth of budgets with which one cluster holds the model: every order, every cut. */
+export function leastGrowth(pool: Pool, profile: ModelProfile): number {
+  const layers = profile.layers.length
+  let best = Infinity
+  function extend(mask: number, from: number, growth: number): void {
+    if (growth >= best) return
+    if (from === layers) {
+      best = growth
+      return
+    }
+    for (const [peer, { memoryBytes }] of pool.peers.entries()) {
+      if ((mask & (1 << peer)) !== 0) continue
+      for (let to = from + 1; to <= layers; to++)
+        extend(mask | (1 << peer), to, growth + Math.max(0, memoryOf(profile, from, to) - memoryBytes))
+    }
+  }
+  extend(0, 0, 0)
+  return best
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { recipe } from '../../shared/job/recipe.ts'
+import { jobFile } from '../../shared/job/spec.ts'
+import { agentLine, commands, faceLine } from '../../shared/messages/control.ts'
+import { refusal, wireHeader } from '../../shared/messages/wire.ts'
+import { readSettings } from '../../shared/settings.ts'
+
+/**
+ * Names that other versions, users' files and scripts rely on. A change here is a change for them: give it a new
+ * version or a migration, and a line in the CHANGELOG.
+ */
+describe('names that may not change unnoticed', () => {
+  it('are the messages between agents', () => {
+    const types = wireHeader.options.map((option) => option.shape.type.value)
+    expect([...types].sort()).toEqual([
+      'activation',
+      'admitted',
+      'assignment',
+      'chunk',
+      'end-of-stream',
+      'finish',
+      'gradient',
+      'held',
+      'hold',
+      'job-ended',
+      'join-request',
+      'judged',
+      'leaving',
+      'links',
+      'measure-links',
+      'parameters',
+      'parameters-request',
+      'pause-request',
+      'probe',
+      'probe-reply',
+      'proceed',
+      'progress',
+      'refused',
+      'replan',
+      'resume-request',
+      'roster',
+      'round-abandoned',
+      'round-ready',
+      'shard-piece',
+      'shard-refused',
+      'shard-request',
+      'stage-finished',
+      'stage-ready',
+      'start',
+      'validate',
+      'validated',
+    ])
+    for (const option of wireHeader.options)
+      expect(Object.keys(option.shape).slice(0, 3)).toEqual(['type', 'job', 'plan'])
+  })
+
+  it('are the refusals', () => {
+    expect(refusal.options).toEqual([
+      'not-a-member',
+      'unknown-job',
+      'wrong-secret',
+      'invite-expired',
+      'already-training',
+      'wrong-plan',
+      'unknown-shard',
+      'shutting-down',
+    ])
+  })
+
+  it('are the commands and lines of the control socket', () => {
+    expect(Object.keys(commands)).toEqual([
+      'status',
+      'host',
+      'join',
+      'start',
+      'pause',
+      'resume',
+      'finish',
+      'leave',
+      'shutdown',
+    ])
+    expect(faceLine.options.map((option) => option.shape.type.value)).toEqual(['hello', 'command', 'watch'])
+    expect(agentLine.options.map((option) => option.shape.type.value)).toEqual([
+      'welcome',
+      'done',
+      'failed',
+      'snapshot',
+    ])
+  })
+
+  it('are the settings and their defaults', () => {
+    expect(readSettings({})).toEqual({
+      version: 1,
+      displayName: '',
+      limits: { memoryBytes: 0 },
+      network: { port: 0, address: '0.0.0.0', localDiscovery: true },
+      engine: { backend: 'auto' },
+    })
+  })
+
+  it('are the axes of a recipe and their defaults', () => {
+    expect(recipe.parse({})).toEqual({
+      placement: 'stages',
+      schedule: { microBatch: 16 },
+      sync: { type: 'multi-ring-mean', averageEveryUpdates: 10 },
+      staleness: 'predict',
+      codec: 'fp32',
+      optimizer: {
+        type: 'adamw',
+        learningRate: 0.003,
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 1e-8,
+        weightDecay: 0.01,
+      },
+      learningRate: { type: 'constant', warmupUpdates: 0 },
+    })
+  })
+
+  it('are the fields of a job file', () => {
+    expect(Object.keys(jobFile.shape)).toEqual([
+      'name',
+      'model',
+      'data',
+      'recipe',
+      'target',
+      'validation',
+      'gathering',
+      'seed',
+      'continueFrom',
+    ])
+  })
+})

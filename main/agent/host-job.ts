@@ -38,7 +38,8 @@ async function specOf(parts: AgentParts, file: JobFile): Promise<JobSpec> {
 /** Who may come in, and the proof of it. */
 function door(key: JobKey, inviteHours: number) {
   const secret = createInviteSecret()
-  const openUntil = Date.now() + inviteHours * hour
+  // Whole milliseconds, as an invite writes them.
+  const openUntil = Date.now() + Math.round(inviteHours * hour)
   const issue = (peer: string, role: Certificate['role']) =>
     issueCertificate(key, { peer, role, expiresAt: Date.now() + certificateLifeMs })
   return {

@@ -1,15 +1,17 @@
-/** Run `rookery` with the fake agent as a real process, and look at what it says and leaves. */
+/** Run `rookery` as a real process, with the fake agent unless told otherwise, and look at what it says and leaves. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const entry = fileURLToPath(new URL('fake-rookery.ts', import.meta.url))
+const withFakeAgent = fileURLToPath(new URL('fake-rookery.ts', import.meta.url))
 
 export interface CommandRun {
   /** Resolves when the text has appeared on stdout or stderr; rejects when the command ends without it. */
   saw(text: string): Promise<void>
+  /** Whole lines of stdout so far as JSON. */
+  events(): Record<string, unknown>[]
   signal(signal: NodeJS.Signals): void
   /** What it ended with. */
   readonly ended: Promise<CommandEnd>
@@ -23,8 +25,18 @@ export interface CommandEnd {
   readonly events: () => Record<string, unknown>[]
 }
 
-/** @param folder - to run in, with its temporary files inside */
-export function startCommand(args: readonly string[], folder?: string): CommandRun {
+/** Lines of JSON; what comes after the last line end is not yet one. */
+const eventsIn = (text: string): Record<string, unknown>[] =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+/**
+ * @param folder - to run in, with its temporary files inside
+ * @param entry - the program
+ */
+export function startCommand(args: readonly string[], folder?: string, entry = withFakeAgent): CommandRun {
   const child = spawn(process.execPath, [entry, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(folder === undefined ? {} : { cwd: folder, env: { ...process.env, TMPDIR: folder, TEMP: folder } }),
@@ -34,15 +46,11 @@ export function startCommand(args: readonly string[], folder?: string): CommandR
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = (async (): Promise<CommandEnd> => {
     await once(child, 'close')
-    const events = () =>
-      stdout
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as Record<string, unknown>)
-    return { code: child.exitCode, stdout, stderr, events }
+    return { code: child.exitCode, stdout, stderr, events: () => eventsIn(stdout) }
   })()
   return {
     ended,
+    events: () => eventsIn(stdout),
     signal(signal) {
       child.kill(signal)
     },

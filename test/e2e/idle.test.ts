@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, it } from 'vitest'
+import { second } from '../../shared/units.ts'
+import { createFleet, digitsJob, gatherPool, type Peer } from './fleet.ts'
+
+const fleet = createFleet()
+afterAll(() => fleet.end())
+
+/** Jiffies a second; Linux shows 100 to programs on every machine. */
+const jiffies = 100
+/** After a start or a join, timers settle and what was compiled is collected. */
+const settleMs = 2 * second
+const watchedMs = 6 * second
+const promised = 0.05
+
+/** Seconds of processor time of the process with all its threads, as the kernel counts. */
+function processorSeconds(pid: number): number {
+  // Fields 14 and 15; the second one, the name, may hold blanks but ends with the last bracket.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / jiffies
+}
+
+/** Share of one core that each of these uses. */
+async function sharesOf(peers: readonly Peer[]): Promise<number[]> {
+  await sleep(settleMs)
+  const since = performance.now()
+  const before = peers.map(({ pid }) => processorSeconds(pid))
+  await sleep(watchedMs)
+  const seconds = (performance.now() - since) / second
+  return peers.map(({ pid }, index) => (processorSeconds(pid) - before[index]!) / seconds)
+}
+
+// Other systems have no /proc to read the processor time of another process from.
+describe.skipIf(process.platform !== 'linux')('an agent that does not train', () => {
+  it('uses less than 5 % of a core, alone, hosting, and joined', async () => {
+    const peers = await Promise.all(['alone', 'host', 'member'].map((name) => fleet.start(name)))
+    const [, host, member] = peers as [Peer, Peer, Peer]
+    await gatherPool(host, [member], digitsJob())
+    await host.until('the member', ({ members }) => members.length === 2)
+    const shares = await sharesOf(peers)
+    const told = shares.map((share, index) => `${peers[index]!.name} ${(share * 100).toFixed(1)} %`)
+    console.info(`idle agents use of a core: ${told.join(', ')}`)
+    for (const share of shares) expect(share).toBeLessThan(promised)
+  })
+})

@@ -1,0 +1,114 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { demoBudgetsTask } from '../../main/agent/tasks/demo-budgets.ts'
+import { evaluateTask } from '../../main/agent/tasks/evaluate.ts'
+import type { JobView } from '../../shared/messages/control.ts'
+import { createFleet, digits, digitsJob, gatherPool, type Peer } from './fleet.ts'
+
+const names = ['ann', 'ben', 'cem', 'dan', 'eve']
+const twoAndThree = digitsJob({
+  gathering: { peers: 5, clusters: 2, deadlineSeconds: 600, inviteHours: 24 },
+})
+
+const fleet = createFleet()
+const peers = new Map<string, Peer>()
+const peer = (name: string): Peer => peers.get(name)!
+
+beforeAll(async () => {
+  const budgets = await demoBudgetsTask({ model: 'digits-mlp', shape: [2, 3] })
+  const start = async (name: string, index: number) => {
+    peers.set(name, await fleet.start(name, { memoryBytes: budgets[index]! }))
+  }
+  await Promise.all(names.map(start))
+})
+afterAll(() => fleet.end())
+
+const trains = (job: string) => (view: JobView) =>
+  view.job === job && view.phase === 'training' && view.updates > 0
+
+/** Who shares a cluster with this peer. */
+function clusterOf({ plan, members }: JobView, name: string): string[] {
+  const nameOf = new Map(members.map(({ peer, displayName }) => [peer, displayName]))
+  const clusters = plan!.layout.clusters.map(({ stages }) => stages.map(({ peer }) => nameOf.get(peer)!))
+  return clusters.find((cluster) => cluster.includes(name))!
+}
+
+const savesOf = ({ home }: Peer, job: string): string[] => readdirSync(join(home, 'stages', job))
+
+describe('a pool of two clusters', () => {
+  let run: { readonly job: string; readonly invite: string }
+
+  it('takes nobody in once it trains, and trains on', async () => {
+    const host = peer('ann')
+    run = await gatherPool(host, ['ben', 'cem', 'dan', 'eve'].map(peer), twoAndThree)
+    const before = await host.until('training', trains(run.job))
+    expect(before.plan!.layout.clusters.map(({ stages }) => stages.length).sort()).toEqual([2, 3])
+    const late = await fleet.start('zoe')
+    await expect(late.client.command('join', { invite: run.invite })).rejects.toMatchObject({
+      code: 'already-training',
+      message: 'the training has already begun; ask the host to invite you to the next run',
+    })
+    expect((await late.client.command('status', {})).job).toBeNull()
+    const after = await host.until('more updates', ({ updates }) => updates > before.updates)
+    expect(after.members.map(({ displayName, state }) => [displayName, state]).sort()).toEqual(
+      names.map((name) => [name, 'training']),
+    )
+    await late.shutDown()
+  })
+
+  it('finishes without the member that was killed, and the model is as good as it says', async () => {
+    const host = peer('ann')
+    const view = await host.until('training', trains(run.job))
+    const [victim, ...others] = clusterOf(view, 'ann').filter((name) => name !== 'ann')
+    await peer(victim!).kill()
+    const seen = await host.until('the loss', ({ members }) =>
+      members.some(({ displayName, state }) => displayName === victim && state === 'lost'),
+    )
+    const idle = seen.members.filter(({ state }) => state === 'idle')
+    expect(idle.map(({ displayName, reason }) => [displayName, reason]).sort()).toEqual(
+      ['ann', ...others].map((name) => [name, `its cluster lost ${victim!}`]).sort(),
+    )
+    await host.until('updates of the others', ({ updates }) => updates > seen.updates)
+    await host.client.command('finish', {})
+    const result = await host.resultOf(run.job)
+    expect(result).toMatchObject({
+      outcome: 'stopped',
+      reason: `ended early by the host, without ${victim!}, who left on the way`,
+    })
+    const { scores } = await evaluateTask({ modelDirectory: result.model!, data: digits })
+    expect(scores.accuracy).toBeCloseTo(result.validation!.accuracy, 4)
+    expect(scores.loss).toBeCloseTo(result.validation!.loss, 4)
+    for (const name of names.filter((name) => name !== victim && name !== 'ann')) {
+      expect(await peer(name).resultOf(run.job)).toMatchObject({ outcome: 'stopped', reason: result.reason })
+    }
+    for (const name of ['ann', ...others]) expect(savesOf(peer(name), run.job)).toHaveLength(1)
+    peers.set(victim!, await fleet.start(victim!))
+  })
+
+  it('stops in a sentence when its host is killed, keeps what it trained, and can train another job', async () => {
+    const [host, ...members] = ['ben', 'ann', 'cem', 'dan', 'eve'].map(peer) as [Peer, ...Peer[]]
+    const { job } = await gatherPool(host, members, twoAndThree)
+    await host.until('training', trains(job))
+    await host.kill()
+    for (const member of members) {
+      const result = await member.resultOf(job)
+      expect(result.outcome).toBe('failed')
+      expect(result.reason).toMatch(/^the host is gone \(.+\); what this PC trained is saved$/)
+      expect(savesOf(member, job)).toHaveLength(1)
+    }
+    const [next, ...others] = members.slice(0, 2) as [Peer, ...Peer[]]
+    const again = await gatherPool(
+      next,
+      others,
+      digitsJob({ target: { updates: 6 }, gathering: { ...twoAndThree.gathering, peers: 2, clusters: 1 } }),
+    )
+    expect(await next.resultOf(again.job)).toMatchObject({
+      outcome: 'finished',
+      reason: 'the target was reached',
+      updates: 6,
+    })
+    const back = await fleet.start('ben')
+    expect((await back.client.command('status', {})).job).toBeNull()
+  })
+})

@@ -2,71 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { recipe } from '../../shared/job/recipe.ts'
 import { jobFile } from '../../shared/job/spec.ts'
 import { agentLine, commands, faceLine } from '../../shared/messages/control.ts'
-import { refusal, wireHeader } from '../../shared/messages/wire.ts'
 import { readSettings } from '../../shared/settings.ts'
 
 /**
  * Names that other versions, users' files and scripts rely on. A change here is a change for them: give it a new
  * version or a migration, and a line in the CHANGELOG.
  */
+// The messages between agents are frozen in wire.test.ts.
 describe('names that may not change unnoticed', () => {
-  it('are the messages between agents', () => {
-    const types = wireHeader.options.map((option) => option.shape.type.value)
-    expect([...types].sort()).toEqual([
-      'activation',
-      'admitted',
-      'assignment',
-      'chunk',
-      'end-of-stream',
-      'finish',
-      'gradient',
-      'held',
-      'hold',
-      'job-ended',
-      'join-request',
-      'judged',
-      'leaving',
-      'links',
-      'measure-links',
-      'parameters',
-      'parameters-request',
-      'pause-request',
-      'probe',
-      'probe-reply',
-      'proceed',
-      'progress',
-      'refused',
-      'replan',
-      'resume-request',
-      'roster',
-      'round-abandoned',
-      'round-ready',
-      'shard-piece',
-      'shard-refused',
-      'shard-request',
-      'stage-finished',
-      'stage-ready',
-      'start',
-      'validate',
-      'validated',
-    ])
-    for (const option of wireHeader.options)
-      expect(Object.keys(option.shape).slice(0, 3)).toEqual(['type', 'job', 'plan'])
-  })
-
-  it('are the refusals', () => {
-    expect(refusal.options).toEqual([
-      'not-a-member',
-      'unknown-job',
-      'wrong-secret',
-      'invite-expired',
-      'already-training',
-      'wrong-plan',
-      'unknown-shard',
-      'shutting-down',
-    ])
-  })
-
   it('are the commands and lines of the control socket', () => {
     expect(Object.keys(commands)).toEqual([
       'status',

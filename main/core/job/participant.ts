@@ -1,5 +1,5 @@
 /** This agent's part in a job: the only face of core. A host takes part with its own PC, too. */
-import { BadMessageError } from '../../../shared/errors.ts'
+import { reportOf } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
 import type { JobResult, JobView } from '../../../shared/messages/control.ts'
 import type { WireMessage } from '../../../shared/messages/wire.ts'
@@ -25,18 +25,22 @@ export interface Participation {
   leave(): void
 }
 
+interface Router {
+  readonly deliver: (from: Sender, message: WireMessage) => void
+  readonly lost: (peer: PeerId, reason: string) => void
+  /** A fault of our own, met while a message was taken: the job stops here, the agent lives. */
+  readonly onFault: (error: unknown) => void
+}
+
 /** Messages to whom they are for; what no honest peer sends is logged and dropped. */
-function route(
-  ports: MemberPorts,
-  deliver: (from: Sender, message: WireMessage) => void,
-  lost: (peer: PeerId, reason: string) => void,
-): () => void {
+function route(ports: MemberPorts, { deliver, lost, onFault }: Router): () => void {
   const unsubscribe = ports.links.onMessage((from, message) => {
     try {
       deliver(from, message)
     } catch (error) {
-      if (!(error instanceof BadMessageError)) throw error
-      ports.log('warn', `${from.peer} sent a bad message: ${error.message}`)
+      const { kind, message: text } = reportOf(error)
+      ports.log('warn', `${from.peer} sent what cannot be used (${message.header.type}): ${text}`)
+      if (kind === 'bug') onFault(error)
     }
   })
   const unwatch = ports.links.onLost(lost)
@@ -54,18 +58,21 @@ export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => v
   const stop = new AbortController()
   const host = createHost(ports, hosted)
   const member = new Member(ports, membership, onChange)
-  const unroute = route(
-    ports,
-    (from, message) => {
+  const unroute = route(ports, {
+    deliver(from, message) {
       if (host.isFor(from.peer, message.header.type)) host.deliver(from, message)
       else if (from.standing !== 'stranger') member.deliver(from.peer, message)
       onChange()
     },
-    (peer, reason) => {
+    lost(peer, reason) {
       host.lost(peer, reason)
       onChange()
     },
-  )
+    onFault(error) {
+      ports.log('error', 'the job stops: a fault of our own', { stack: (error as Error).stack })
+      stop.abort()
+    },
+  })
   const ended = host.run(stop.signal).then(async (result) => {
     await member.ended()
     unroute()
@@ -99,15 +106,17 @@ export function joinJob(ports: MemberPorts, membership: Membership, onChange: ()
   const pace = new Pace()
   const startedMs = ports.clock.now()
   let result: JobResult | null = null
-  const unroute = route(
-    ports,
-    (from, message) => {
+  const unroute = route(ports, {
+    deliver(from, message) {
       if (from.standing !== 'stranger') member.deliver(from.peer, message)
     },
-    (peer, reason) => {
+    lost(peer, reason) {
       member.lost(peer, reason)
     },
-  )
+    onFault(error) {
+      member.fail(error)
+    },
+  })
   const self = { ...membership, peer: ports.links.self }
   const view = () => {
     const seen = viewOfMember(member, self)

@@ -25,25 +25,31 @@ export interface Deeds {
 
 export type FromHost = { readonly [T in WireType]?: (message: WireMessage<T>) => void }
 
-export function messagesFromHost(ports: MemberPorts, { host, job }: Membership, deeds: Deeds): FromHost {
-  const { links, engine } = ports
+/** What the host asks that takes a while. */
+function slowDeeds({ links, engine }: MemberPorts, { host, job }: Membership, deeds: Deeds) {
+  return {
+    async measure({ header: { peers, plan } }: WireMessage<'measure-links'>): Promise<void> {
+      deeds.toHost({ type: 'links', links: await deeds.probes.measure(peers, plan, deeds.signal) })
+    },
+    async validate({ header: { id, samples } }: WireMessage<'validate'>): Promise<void> {
+      const validated = await deeds.stage()?.run?.validate(samples)
+      if (validated !== undefined) deeds.toHost({ type: 'validated', id, ...validated })
+    },
+    async hold(): Promise<void> {
+      // Told to proceed meanwhile: there is nothing to say.
+      if ((await deeds.stage()?.run?.hold()) === 'held') deeds.toHost({ type: 'held' })
+    },
+    async handOver({ header: { layers, plan } }: WireMessage<'parameters-request'>): Promise<void> {
+      const state = await engine.readState(layers)
+      await sendState(links, { to: host, job, plan }, state, deeds.signal)
+    },
+  }
+}
+
+export function messagesFromHost(ports: MemberPorts, membership: Membership, deeds: Deeds): FromHost {
+  const { links } = ports
+  const slow = slowDeeds(ports, membership, deeds)
   const run = () => deeds.stage()?.run
-
-  async function validate({ header: { id, samples } }: WireMessage<'validate'>): Promise<void> {
-    const validated = await run()?.validate(samples)
-    if (validated !== undefined) deeds.toHost({ type: 'validated', id, ...validated })
-  }
-
-  async function hold(): Promise<void> {
-    await run()?.hold()
-    deeds.toHost({ type: 'held' })
-  }
-
-  async function handOver({ header: { layers, plan } }: WireMessage<'parameters-request'>): Promise<void> {
-    const state = await engine.readState(layers)
-    await sendState(links, { to: host, job, plan }, state, deeds.signal)
-  }
-
   return {
     // Admission heard it already.
     admitted: () => undefined,
@@ -51,13 +57,8 @@ export function messagesFromHost(ports: MemberPorts, { host, job }: Membership, 
       for (const { peer, addresses } of header.members)
         if (peer !== links.self) deeds.background(links.learnAddresses(peer, addresses))
     },
-    'measure-links': ({ header }) => {
-      const measured = deeds.probes.measure(header.peers, header.plan, deeds.signal)
-      deeds.background(
-        measured.then((reports) => {
-          deeds.toHost({ type: 'links', links: reports })
-        }),
-      )
+    'measure-links': (message) => {
+      deeds.background(slow.measure(message))
     },
     assignment: ({ header }) => {
       deeds.take(header)
@@ -72,10 +73,10 @@ export function messagesFromHost(ports: MemberPorts, { host, job }: Membership, 
       deeds.replan(header.proposal, header.reason)
     },
     validate: (message) => {
-      deeds.background(validate(message))
+      deeds.background(slow.validate(message))
     },
     hold: () => {
-      deeds.background(hold())
+      deeds.background(slow.hold())
     },
     proceed: () => {
       run()?.proceed()
@@ -84,7 +85,7 @@ export function messagesFromHost(ports: MemberPorts, { host, job }: Membership, 
       run()?.finish()
     },
     'parameters-request': (message) => {
-      deeds.background(handOver(message))
+      deeds.background(slow.handOver(message))
     },
     'job-ended': ({ header }) => {
       deeds.end({ outcome: header.outcome, reason: header.reason })

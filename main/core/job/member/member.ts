@@ -153,7 +153,7 @@ export class Member {
       this.#deliverEarly()
       this.#toHost({ type: 'stage-ready' })
     } catch (error) {
-      if (!stage.signal.aborted) this.#fail(error)
+      if (!stage.signal.aborted) this.fail(error)
     }
   }
 
@@ -255,7 +255,7 @@ export class Member {
     if (!this.#active()) return
     const { kind, message } = reportOf(error)
     if (kind === 'peer-fault') this.#leaveUnlessReplanned(message)
-    else this.#fail(error)
+    else this.fail(error)
   }
 
   #leaveUnlessReplanned(reason: string): void {
@@ -266,7 +266,8 @@ export class Member {
     this.#background(noticed)
   }
 
-  #fail(error: unknown): void {
+  /** Something broke that this PC cannot repair: tell the host and end. */
+  fail(error: unknown): void {
     const { kind, message } = reportOf(error)
     if (kind === 'aborted') return
     this.#ports.log('error', message, { stack: error instanceof Error ? error.stack : undefined })

@@ -1,10 +1,12 @@
 /** One assignment of this PC from plan to end: load the engine, fetch shards, take the weights, then train. */
-import { InvariantError } from '../../../../shared/errors.ts'
+import { BadMessageError } from '../../../../shared/errors.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { layoutOfGraph, stateLayout } from '../../../../shared/model/layout.ts'
 import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
 import { StateReceiver } from '../transfer.ts'
+import { checkGraph } from '../../model/check-graph.ts'
+import type { StateVector } from '../../ports.ts'
 import { createWatch } from '../watch.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import type { ShardExchange } from './shard-exchange.ts'
@@ -23,25 +25,21 @@ export class StageLife {
   readonly #setup: StageLifeSetup
   readonly #end = new AbortController()
   readonly #watch
-  readonly #receiver: StateReceiver
+  #receiver: StateReceiver | undefined
   readonly layers: LayerRange
   /** There once everything is ready. */
   run: StageRun | undefined
 
-  /** @throws InvariantError when the plan has no such stage */
+  /** @throws BadMessageError when the plan has no such stage */
   constructor(ports: MemberPorts, membership: Membership, setup: StageLifeSetup) {
     const { assignment, position } = setup
     const layers = assignment.proposal.layout.clusters[position.cluster]?.stages[position.stage]?.layers
-    if (layers === undefined) throw new InvariantError('the plan has no such stage')
+    if (layers === undefined) throw new BadMessageError('the plan has no such stage')
     this.#ports = ports
     this.#membership = membership
     this.#setup = setup
     this.#watch = createWatch(ports.clock)
     this.layers = layers
-    this.#receiver = new StateReceiver(
-      layers,
-      stateLayout(layoutOfGraph(assignment.spec.graph), layers).length,
-    )
   }
 
   get signal(): AbortSignal {
@@ -50,18 +48,17 @@ export class StageLife {
 
   /** A piece of the weights. @throws BadMessageError */
   accept(message: WireMessage<'parameters'>): void {
-    this.#receiver.accept(message)
+    this.#receiver?.accept(message)
     this.#watch.notify()
   }
 
-  /** @throws DeviceMemoryError, CorruptShardError, DiskFullError, AbortedError */
+  /** @throws InvalidInputError for a graph that is none; DeviceMemoryError, CorruptShardError, DiskFullError, AbortedError */
   async prepare(): Promise<StageRun> {
     const { assignment, position, hooks } = this.#setup
     const { spec } = assignment
     await this.#loadEngine()
     await this.#fetchShards()
-    await this.#receiveWeights()
-    await this.#ports.engine.writeState(this.#receiver.state)
+    await this.#ports.engine.writeState(await this.#receiveWeights())
     const batches = this.#ports.store.open(spec.data, spec)
     this.run = new StageRun(this.#ports, { assignment, position, batches, hooks })
     return this.run
@@ -69,7 +66,9 @@ export class StageLife {
 
   async #loadEngine(): Promise<void> {
     const { assignment, position } = this.#setup
-    const { graph, recipe, seed } = assignment.spec
+    const { recipe, seed } = assignment.spec
+    // The host is a stranger, too: its graph is checked before anything is built from it.
+    const graph = checkGraph(assignment.spec.graph)
     await this.#ports.engine.load({
       graph,
       layers: this.layers,
@@ -82,9 +81,12 @@ export class StageLife {
     })
   }
 
-  /** Asked for, not pushed: they come when there is an engine to take them. */
-  async #receiveWeights(): Promise<void> {
+  /** Asked for, not pushed: they come when there is an engine that could hold the stage within the budget. */
+  async #receiveWeights(): Promise<StateVector> {
     const { assignment } = this.#setup
+    const { length } = stateLayout(layoutOfGraph(assignment.spec.graph), this.layers)
+    const receiver = new StateReceiver(this.layers, length)
+    this.#receiver = receiver
     const { number: plan } = assignment.proposal
     const [from, to] = this.layers
     const header = {
@@ -94,7 +96,8 @@ export class StageLife {
       layers: [from, to] as [number, number],
     }
     await this.#ports.links.send(this.#membership.host, { header, tensors: [] }, this.signal)
-    await this.#watch.until(() => this.#receiver.complete, { signal: this.signal })
+    await this.#watch.until(() => receiver.complete, { signal: this.signal })
+    return receiver.state
   }
 
   /** The root needs inputs, the leaf labels. The host has every shard on its own disk. */

@@ -5,6 +5,7 @@ import type { Progress, WireMessage } from '../../../../shared/messages/wire.ts'
 import type { Tally } from '../../../../shared/model/graph.ts'
 import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
 import { createAveraging, type Averaging } from '../../averaging/averaging.ts'
+import type { HoldOutcome } from '../../pipeline/admission.ts'
 import type { StageAssignment, StageSummary } from '../../pipeline/assignment.ts'
 import { createBatchOrder } from '../../pipeline/order.ts'
 import { createStage, type Stage } from '../../pipeline/stage.ts'
@@ -109,10 +110,10 @@ export class StageRun {
     return this.#stage.evaluate(samples)
   }
 
-  /** Resolves when the cluster is empty. @throws BadMessageError when this is not a root */
-  async hold(): Promise<void> {
+  /** Resolves when the cluster is empty, or may go on before it was. @throws BadMessageError when this is not a root */
+  hold(): Promise<HoldOutcome> {
     this.#requireRoot()
-    await this.#stage.hold()
+    return this.#stage.hold()
   }
 
   proceed(): void {

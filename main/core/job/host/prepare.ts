@@ -2,6 +2,7 @@
 import { BadMessageError, DoesNotFitError, InvalidInputError } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
+import type { LayerRange } from '../../../../shared/model/graph.ts'
 import type { ModelProfile } from '../../../../shared/plan/pool.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import { minute } from '../../../../shared/units.ts'
@@ -88,16 +89,21 @@ export function sendWeights(
   to: PeerId,
   { header }: WireMessage<'parameters-request'>,
 ): void {
-  const { hosted, ports, plan } = host
-  const position = plan === undefined ? undefined : positionOf(plan, to)
-  const layers = position && plan?.layout.clusters[position.cluster]?.stages[position.stage]?.layers
-  if (header.plan !== plan?.number || layers?.join() !== header.layers.join())
+  const { hosted, ports } = host
+  const layers = layersOf(host, to)
+  if (header.plan !== host.plan?.number || layers?.join() !== header.layers.join())
     throw new BadMessageError('asks for the weights of another stage than its own')
   const { graph, seed } = hosted.spec
   const whole = continuedState(host)
   const state = whole === undefined ? initialState(graph, layers, seed) : sliceState(graph, whole, layers)
   // A peer that is lost meanwhile is seen in the roll, not here.
   sendState(ports.links, { to, job: hosted.job, plan: header.plan }, state).catch(() => undefined)
+}
+
+/** What a peer holds by the newest plan. */
+function layersOf({ plan }: HostState, peer: PeerId): LayerRange | undefined {
+  const position = plan === undefined ? undefined : positionOf(plan, peer)
+  return position && plan?.layout.clusters[position.cluster]?.stages[position.stage]?.layers
 }
 
 function continuedState(host: HostState): StateVector | undefined {

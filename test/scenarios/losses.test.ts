@@ -62,6 +62,21 @@ describe('a pool that loses a PC', () => {
     }
   })
 
+  it('loses its host: a member claims to have saved only what it has', async () => {
+    const early = await startScenario(long)
+    await early.until(({ phase }) => phase === 'preparing')
+    await early.lose('host')
+    const reasons = await Promise.all(early.members.map(async (member) => (await early.end(member)).reason))
+    expect(new Set(reasons)).toEqual(new Set(['the host is gone (connection lost)']))
+
+    const full = await startScenario({ ...long, fullDisks: ['pc-1'] })
+    await full.until(({ updates }) => updates >= 4)
+    await full.lose('host')
+    expect((await full.end(full.members[0]!)).reason).toBe(
+      'the host is gone (connection lost); what this PC trained could not be saved: the disk is full',
+    )
+  })
+
   it('is left by a member on purpose, whose reason the host tells', async () => {
     const scenario = await startScenario(long)
     await scenario.until(({ updates }) => updates >= 10)

@@ -3,7 +3,7 @@ import { requestAdmission } from '../../main/core/job/admission.ts'
 import type { HostedJob } from '../../main/core/job/host/host-state.ts'
 import { hostJob, joinJob, type Participation } from '../../main/core/job/participant.ts'
 import type { FinishedModel, Log, ShardStore, StateVector, Vault } from '../../main/core/ports.ts'
-import { InvariantError } from '../../shared/errors.ts'
+import { DiskFullError, InvariantError } from '../../shared/errors.ts'
 import type { JobSpec } from '../../shared/job/spec.ts'
 import { jobSpec } from '../../shared/job/spec.ts'
 import type { JobResult, JobView } from '../../shared/messages/control.ts'
@@ -74,6 +74,8 @@ export interface ScenarioSettings {
   readonly clusters?: number
   readonly seed?: number
   readonly continueFrom?: FinishedModel
+  /** PCs whose disk takes no more. */
+  readonly fullDisks?: readonly string[]
 }
 
 export interface Scenario {
@@ -104,7 +106,7 @@ const shardStore = (seed: number): ShardStore => ({
 
 /** Start a host and its members; they gather at once. */
 export async function startScenario(settings: ScenarioSettings): Promise<Scenario> {
-  const { spec = smallJob(), memories, clusters, seed = 1, continueFrom } = settings
+  const { spec = smallJob(), memories, clusters, seed = 1, continueFrom, fullDisks = [] } = settings
   const clock = createVirtualClock()
   const network = createFakeNetwork({ clock, seed, delayMs: [1, 5] })
   const savedModels: FinishedModel[] = []
@@ -122,6 +124,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
         return Promise.resolve('/models/scenario')
       },
       saveStage: (_job, stage) => {
+        if (fullDisks.includes(name)) return Promise.reject(new DiskFullError('the disk is full'))
         savedStages.push(stage)
         return Promise.resolve()
       },

@@ -239,15 +239,25 @@ export class Member {
   lost(peer: PeerId, reason: string): void {
     this.#shards.lost(peer)
     if (peer === this.#membership.host) {
-      const saved = this.#stage?.save() ?? Promise.resolve()
-      const end = () => {
-        this.end({ outcome: 'failed', reason: `the host is gone (${reason}); what this PC trained is saved` })
-      }
-      this.#background(saved.finally(end))
+      this.#background(this.#endWithoutHost(reason))
       return
     }
     const isNeeded = this.plan !== undefined && activePeers(this.plan).includes(peer)
     if (isNeeded) this.#leaveUnlessReplanned(`cannot reach ${peer} any more: ${reason}`)
+  }
+
+  async #endWithoutHost(lostHow: string): Promise<void> {
+    const stage = this.#stage
+    const gone = `the host is gone (${lostHow})`
+    if (stage?.run === undefined) {
+      this.end({ outcome: 'failed', reason: gone })
+      return
+    }
+    const kept = await stage.save().then(
+      () => 'is saved',
+      (error: unknown) => `could not be saved: ${reportOf(error).message}`,
+    )
+    this.end({ outcome: 'failed', reason: `${gone}; what this PC trained ${kept}` })
   }
 
   /** The stage stands still. A lost neighbour is the host's business: its next plan goes on without this cluster. */

@@ -38,7 +38,7 @@ async function joinAtLast(guest: Peer, invite: string): Promise<string> {
 }
 
 describe('an invite whose addresses are no longer true', () => {
-  it('still finds the host through a peer that knows it', async () => {
+  it('still finds the host, through a peer that both have met', async () => {
     const peers = await Promise.all(['known', 'host', 'guest'].map((name) => fleet.start(name)))
     const [known, host, guest] = peers as [Peer, Peer, Peer]
     const { invite } = await gatherPool(known, [], digitsJob({ name: 'a reason to meet' }))

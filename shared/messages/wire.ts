@@ -55,7 +55,6 @@ const rosterEntry = z.strictObject({
   displayName: z.string().max(60),
   addresses: z.array(z.string().max(512)).max(32),
 })
-export type RosterEntry = z.infer<typeof rosterEntry>
 
 /** What one peer measured of the way to another. */
 const linkReport = z.strictObject({
@@ -63,7 +62,6 @@ const linkReport = z.strictObject({
   roundTripSeconds: z.number().positive(),
   bytesPerSecond: z.number().positive(),
 })
-export type LinkReport = z.infer<typeof linkReport>
 
 // --- Joining: stranger and host ---
 

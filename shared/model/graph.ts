@@ -15,7 +15,6 @@ export const modelInput = z.discriminatedUnion('type', [
     vocabulary: z.int().min(2).max(layerBounds.vocabulary),
   }),
 ])
-export type ModelInput = z.infer<typeof modelInput>
 
 /**
  * Cross-entropy over the last axis against int32 labels, meaned over labels that are not `ignoreLabel`;

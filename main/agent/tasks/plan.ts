@@ -5,6 +5,7 @@ import type { DoesNotFit, Layout } from '../../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
 import type { Seconds } from '../../../shared/units.ts'
 import { profileOf } from '../../core/model/profile.ts'
+import { checkPool, checkProfile } from '../../core/planner/check-pool.ts'
 import { planPool } from '../../core/planner/plan-pool.ts'
 import { resolveModel } from '../models.ts'
 
@@ -27,7 +28,7 @@ export async function planTask({
     profile ?? (model === undefined ? undefined : profileOf(await resolveModel(model), recipe.parse({})))
   if (known === undefined) throw new InvalidInputError('give a model or a profile')
   const startedMs = performance.now()
-  const layout = planPool({ pool, profile: known, seed })
+  const layout = planPool({ pool: checkPool(pool), profile: checkProfile(known), seed })
   if ('feasible' in layout) return layout
   return { feasible: true, ...layout, planSeconds: (performance.now() - startedMs) / 1000 }
 }

@@ -5,7 +5,7 @@ import { type Layer, layerBounds } from '../../../shared/model/layers.ts'
 import { type LayerLayout, layoutOfGraph } from '../../../shared/model/layout.ts'
 import { elementCount } from '../../../shared/tensor.ts'
 import { checkTask, checkTokens } from './check-task.ts'
-import { describeGraphIssue } from './graph-issue.ts'
+import { describeGraphIssue } from '../../../shared/model/graph-issue.ts'
 
 /** Layers of a graph, nested ones included; far above any model that people train at home. */
 const maxLayers = 20_000

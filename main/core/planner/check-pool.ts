@@ -1,18 +1,11 @@
 /** Is this a pool, and is this a profile, that can be planned with? The gate for POOL.json and PROFILE.json. */
-import type { z } from 'zod'
 import { InvalidInputError } from '../../../shared/errors.ts'
 import { type ModelProfile, modelProfile, type Pool, pool } from '../../../shared/plan/pool.ts'
-import { describeIssue } from '../../../shared/settings.ts'
-
-function parse<T>(schema: z.ZodType<T>, what: string, raw: unknown): T {
-  const parsed = schema.safeParse(raw)
-  if (parsed.success) return parsed.data
-  throw new InvalidInputError(`${what}: ${describeIssue(parsed.error)}`)
-}
+import { parsed } from '../../../shared/parsed.ts'
 
 /** A pool whose peers have different ids and whose links join two of them. @throws InvalidInputError */
 export function checkPool(raw: unknown): Pool {
-  const checked = parse<Pool>(pool, 'pool', raw)
+  const checked = parsed<Pool>(pool, 'pool', raw)
   const ids = new Set<string>()
   for (const { id } of checked.peers) {
     if (ids.has(id)) throw new InvalidInputError(`pool: two peers have the id "${id}"; give each its own`)
@@ -30,7 +23,7 @@ export function checkPool(raw: unknown): Pool {
 
 /** A profile with some work in it: without FLOPs there is no rate to plan for. @throws InvalidInputError */
 export function checkProfile(raw: unknown): ModelProfile {
-  const checked = parse<ModelProfile>(modelProfile, 'profile', raw)
+  const checked = parsed<ModelProfile>(modelProfile, 'profile', raw)
   if (checked.layers.every((layer) => layer.flopsPerSample === 0))
     throw new InvalidInputError('profile: no layer has flopsPerSample above 0')
   return checked

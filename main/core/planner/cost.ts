@@ -69,7 +69,7 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
   const loadOf = ({ peer, layers: run }: Stage) =>
     transferSeconds(between(sums.p, run), peerAt(peer).uploadBytesPerSecond)
 
-  const ringLatency = createRingLatency(pool.peers.length, links)
+  const ringLatency = createRingLatency(pool, links)
   const base = { links, cutBytes, peerAt, computeSeconds, loadOf }
   return {
     pool,

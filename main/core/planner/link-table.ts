@@ -9,6 +9,8 @@ export interface LinkTable {
   bandwidth(a: number, b: number): BytesPerSecond
   /** No pair has more. */
   readonly largestLatency: Seconds
+  /** Pairs whose latency is known, each once. */
+  readonly known: readonly (readonly [number, number])[]
   /** Whether every pair has the pool's default latency. */
   readonly uniformLatency: boolean
 }
@@ -20,12 +22,14 @@ export function createLinkTable(pool: Pool): LinkTable {
   const bandwidths = createPairs(pool.peers.length, Infinity)
   let largestLatency = pool.defaultLatencySeconds
   let uniformLatency = true
+  const known = new Map<number, readonly [number, number]>()
   for (const { between, latencySeconds, bytesPerSecond } of pool.links) {
     const [a, b] = between.map((id) => places.get(id))
     if (a === undefined || b === undefined) continue
     if (bytesPerSecond !== undefined) bandwidths.set(a, b, bytesPerSecond)
     if (latencySeconds === undefined) continue
     latencies.set(a, b, latencySeconds)
+    known.set(Math.min(a, b) * pool.peers.length + Math.max(a, b), [a, b])
     largestLatency = Math.max(largestLatency, latencySeconds)
     uniformLatency &&= latencySeconds === pool.defaultLatencySeconds
   }
@@ -33,6 +37,7 @@ export function createLinkTable(pool: Pool): LinkTable {
     latency: (a, b) => latencies.get(a, b),
     bandwidth: (a, b) => bandwidths.get(a, b),
     largestLatency,
+    known: [...known.values()],
     uniformLatency,
   }
 }

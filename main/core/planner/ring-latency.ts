@@ -1,25 +1,49 @@
 /** The largest latency between two peers of one ring: what each step of an averaging round waits for. */
 import type { LayerRange } from '../../../shared/model/graph.ts'
+import type { Pool } from '../../../shared/plan/pool.ts'
 import type { Seconds } from '../../../shared/units.ts'
 import type { LinkTable } from './link-table.ts'
 import type { Held } from './rings.ts'
 
 type Clusters = readonly (readonly Held<number>[])[]
+type Pair = readonly [number, number]
 
-/** Up to so many peers, all pairs are ranked once, and the first of them that sits in a ring is the answer. */
+/** Up to so many peers all pairs are ranked once, and the first that sits in a ring is the answer. */
 const mostPeersRanked = 256
 
-/** @returns for clusters that each hold the whole model: the answer; of peers by place in the pool */
-export function createRingLatency(peers: number, links: LinkTable): (clusters: Clusters) => Seconds {
+/** @returns the answer for clusters that each hold the whole model, their peers by place in the pool */
+export function createRingLatency(pool: Pool, links: LinkTable): (clusters: Clusters) => Seconds {
   if (links.uniformLatency) return () => links.largestLatency
-  if (peers > mostPeersRanked) return (clusters) => compareAll(clusters, links)
-  const pairs = rankedPairs(peers, links)
+  const usual = pool.defaultLatencySeconds
+  const all = pool.peers.length <= mostPeersRanked
+  const ranked = (
+    all ? allPairs(pool.peers.length) : links.known.filter((pair) => links.latency(...pair) > usual)
+  ).toSorted((one, other) => links.latency(...other) - links.latency(...one))
+  const findFarthest = createFinder(pool.peers.length, ranked)
+
+  return (clusters) => {
+    const farthest = findFarthest(clusters)
+    if (farthest !== undefined) return links.latency(...farthest)
+    if (all) return 0
+    // No ring has a known slow pair. Each two clusters share a ring somewhere: more pairs than are known, so an unknown one.
+    const ringPairs = (clusters.length * (clusters.length - 1)) / 2
+    return ringPairs > links.known.length ? usual : compareAll(clusters, links)
+  }
+}
+
+function allPairs(peers: number): Pair[] {
+  const pairs: Pair[] = []
+  for (let a = 0; a < peers; a++) for (let b = a + 1; b < peers; b++) pairs.push([a, b])
+  return pairs
+}
+
+/** Finds the first of the pairs that sits in one ring: in different clusters, with a layer in common. */
+function createFinder(peers: number, pairs: readonly Pair[]): (clusters: Clusters) => Pair | undefined {
   const clusterAt = new Int32Array(peers)
   const from = new Int32Array(peers)
   const to = new Int32Array(peers)
-  const sitTogether = (a: number, b: number) =>
+  const sitTogether = ([a, b]: Pair) =>
     clusterAt[a] !== clusterAt[b] && overlap([from[a] ?? 0, to[a] ?? 0], [from[b] ?? 0, to[b] ?? 0])
-
   return (clusters) => {
     // Peers without layers overlap with nobody.
     from.fill(0)
@@ -31,15 +55,8 @@ export function createRingLatency(peers: number, links: LinkTable): (clusters: C
         to[peer] = layers[1]
       }
     }
-    const farthest = pairs.find(([a, b]) => sitTogether(a, b))
-    return farthest === undefined ? 0 : links.latency(...farthest)
+    return pairs.find(sitTogether)
   }
-}
-
-function rankedPairs(peers: number, links: LinkTable): [number, number][] {
-  const pairs: [number, number][] = []
-  for (let a = 0; a < peers; a++) for (let b = a + 1; b < peers; b++) pairs.push([a, b])
-  return pairs.sort((one, other) => links.latency(...other) - links.latency(...one))
 }
 
 function compareAll(clusters: Clusters, links: LinkTable): Seconds {
@@ -51,7 +68,6 @@ function compareAll(clusters: Clusters, links: LinkTable): Seconds {
   return largest
 }
 
-/** Two peers sit in one ring exactly when they are in different clusters and share a layer. */
 function compareTwo(stages: Clusters[number], others: Clusters[number], links: LinkTable): Seconds {
   let largest = 0
   for (const one of stages) {

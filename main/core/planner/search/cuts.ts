@@ -20,14 +20,17 @@ export interface Cutter {
    * none with an averaging load above the limit. Undefined when there are none.
    */
   best(order: readonly number[], maxLoad: Seconds): CutCluster | undefined
-  /** Of cuts with the same rate, those whose busiest resource is least busy. */
-  balanced(cluster: CutCluster): CutCluster
+  /** Of cuts with the same rate and no larger load, those whose busiest resource is least busy. */
+  balanced(cluster: CutCluster, maxLoad: Seconds): CutCluster
   /** Inner steps taken so far: the search's measure of effort, the same on every machine. */
   steps(): number
 }
 
 /** Times and rates this close (relative) are one: what differs is rounding. */
 export const closeness = 1e-9
+
+/** Deeper models are cut only at so many places while groupings are sought, and anywhere near once they are found. */
+export const mostCutPlaces = 48
 
 /** @param places - where cuts may fall: layer indices, ascending, with both ends of the model */
 export function createCutter(cost: CostModel, places: readonly number[]): Cutter {
@@ -64,9 +67,8 @@ export function createCutter(cost: CostModel, places: readonly number[]): Cutter
       return best
     },
 
-    balanced(cluster) {
+    balanced(cluster, maxLoad) {
       const find = finderFor(cluster.stages.map((stage) => stage.peer))
-      const maxLoad = cluster.averagingLoad * (1 + closeness)
       const longest = period(cluster) * inFlight * (1 + closeness)
       let best = cluster
       let proven = 0

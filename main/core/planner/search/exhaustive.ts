@@ -3,7 +3,7 @@ import type { Candidate, Candidates } from './candidates.ts'
 import { compareScores, type Score, type Scorer } from './score.ts'
 
 /** Pools of up to so many peers are searched exhaustively: 1032 groupings of 325 ordered clusters for five. */
-export const mostPeersExhaustive = Number(process.env.MPE ?? 5)
+export const mostPeersExhaustive = 5
 
 /** The best of all groupings of these peers; peers may stay idle. */
 export function searchExhaustively(

@@ -66,12 +66,14 @@ export function searchGroupings(ground: SearchGround): SearchResult {
       const [best] = population
       idle = best !== undefined && before !== undefined && compareScores(best, before) < 0 ? 0 : idle + 1
     }
-    return population[0] ?? judge.empty
+    return judge.thoroughly(population[0] ?? judge.empty)
   }
 
   let best = evolve(ground.first.map((grouping) => judge.score(grouping, Infinity)))
-  for (let idle = 0; idle < patientStarts && !judge.isTired(); ) {
-    const fresh = ground.first.map((grouping) => judge.score(mutate(mutate(grouping, ground), ground), Infinity))
+  for (let idle = 0; idle < patientStarts && !judge.isTired();) {
+    const fresh = ground.first.map((grouping) =>
+      judge.score(mutate(mutate(grouping, ground), ground), Infinity),
+    )
     const found = evolve(idle % 2 === 0 ? fresh : [best, ...fresh])
     idle = compareScores(found, best) < 0 ? 0 : idle + 1
     if (compareScores(found, best) < 0) best = found
@@ -89,6 +91,11 @@ function createJudge({ scorer, steps, mostSteps, everyone }: SearchGround) {
     empty,
     scored: () => scored,
     effort,
+    /** The better of a score and its grouping's with all cuts looked at. */
+    thoroughly(score: Score): Score {
+      const exact = scorer.score(score.grouping)
+      return compareScores(exact, score) < 0 ? exact : score
+    },
     isTired: () => effort() >= mostSteps,
     score(grouping: Grouping, maxLoad: number): Score {
       if (scored > 0 && effort() >= mostSteps) return empty
@@ -104,7 +111,8 @@ function select(individuals: readonly Score[], size: number): Score[] {
   for (const individual of individuals) {
     // Clusters have no order: a sum of mixed numbers is the same however they stand.
     const key = individual.grouping.reduce((sum, { number }) => sum + mixed(number), 0)
-    if (!unlike.has(key)) unlike.set(key, individual)
+    const known = unlike.get(key)
+    if (known === undefined || compareScores(individual, known) < 0) unlike.set(key, individual)
   }
   return [...unlike.values()].sort(compareScores).slice(0, size)
 }

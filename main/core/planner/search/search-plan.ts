@@ -3,7 +3,7 @@ import type { Rng } from '../../../../shared/random.ts'
 import { type CostModel, smallestLayerBytes, type Stage } from '../cost.ts'
 import type { Shortfall } from '../shortfall.ts'
 import { createCandidates } from './candidates.ts'
-import { createCutter } from './cuts.ts'
+import { createCutter, mostCutPlaces } from './cuts.ts'
 import { mostPeersExhaustive, searchExhaustively } from './exhaustive.ts'
 import { firstGroupings } from './first-groupings.ts'
 import { searchGroupings } from './genetic.ts'
@@ -22,11 +22,9 @@ export interface PlanSearch {
   readonly wanted: number | undefined
 }
 
-/** Deeper models are cut only at so many places while groupings are sought, and anywhere once they are found. */
-const mostCutPlaces = 48
-/** About a second of one core for the largest pools, a tenth for seven peers. */
-const stepsPerPeer = 1_500_000
-const mostSteps = 100_000_000
+/** Under a second of one core for the largest pools, a tenth for seven peers. */
+const stepsPerPeer = 1_000_000
+const mostSteps = 45_000_000
 
 /** Stages of the best clusters; empty when no cluster can train. */
 export function searchPlan(search: PlanSearch): readonly (readonly Stage[])[] {
@@ -52,7 +50,7 @@ export function searchPlan(search: PlanSearch): readonly (readonly Stage[])[] {
     const alone = scorer.score([candidates.of([peer])])
     if (compareScores(alone, best) < 0) best = alone
   }
-  return polish(best.clusters, cost, { cutter, scorer }).map((cluster) => cluster.stages)
+  return polish(best.clusters, cost, scorer).map((cluster) => cluster.stages)
 }
 
 /** Where cuts may fall: before every layer, or for deep models at even steps, and where `stages` are cut. */

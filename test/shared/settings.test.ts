@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { InvalidInputError } from '../../shared/errors.ts'
+import { readSettings } from '../../shared/settings.ts'
+
+const defaults = {
+  version: 1,
+  displayName: '',
+  limits: { memoryBytes: 0 },
+  network: { port: 0, address: '0.0.0.0', localDiscovery: true },
+  engine: { backend: 'auto' },
+}
+
+describe('settings', () => {
+  it('are these names and defaults: a change here is a change for every user', () => {
+    expect(readSettings({})).toEqual(defaults)
+    expect(readSettings(undefined)).toEqual(defaults)
+  })
+
+  it('of a file without a version are taken over', () => {
+    expect(readSettings({ displayName: 'attic', network: { port: 4001 } })).toEqual({
+      ...defaults,
+      displayName: 'attic',
+      network: { ...defaults.network, port: 4001 },
+    })
+  })
+
+  it.each([
+    [{ network: { port: 70_000 } }, /^settings: network\.port: /],
+    [{ limits: { memoryBytes: -1 } }, /^settings: limits\.memoryBytes: /],
+    [{ engine: { backend: 'cuda' } }, /^settings: engine\.backend: /],
+    [{ colour: 'red' }, /^settings: Unrecognized key: "colour"/],
+    [{ version: 2 }, /^settings: version: /],
+  ])('that are wrong are refused with the field in the sentence (%#)', (raw, sentence) => {
+    expect(() => readSettings(raw)).toThrow(InvalidInputError)
+    expect(() => readSettings(raw)).toThrow(sentence)
+  })
+})

@@ -13,7 +13,7 @@ import { quietTerminal } from './quiet-terminal.ts'
 
 const root = join(import.meta.dirname, '../..')
 const batch = 64
-const updates = 120
+const updates = 300
 
 const job = (peers: number): JobFile =>
   jobFile.parse({

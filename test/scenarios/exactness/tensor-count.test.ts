@@ -26,7 +26,7 @@ describe('the tensors of a whole cluster on tfjs wasm', () => {
       const counts: object[] = []
       pool.start()
       while (root!.progress().updates < 200) {
-        await pool.clock.advance(50)
+        await pool.clock.advance(120)
         void root!.evaluate(validationSamples)
         expect(await pool.clock.runUntil(root!.hold())).toBe('held')
         counts.push(held())
@@ -34,7 +34,7 @@ describe('the tensors of a whole cluster on tfjs wasm', () => {
       }
       await pool.train()
       expect(root!.stats().maxStaleness).toBeGreaterThan(1)
-      expect(counts.length).toBeGreaterThan(20)
+      expect(counts.length).toBeGreaterThan(10)
       expect(new Set([...counts, held()].map((count) => JSON.stringify(count)))).toEqual(new Set([JSON.stringify(before)])) // prettier-ignore
       expect(before.numTensors).toBeGreaterThan(nothing.numTensors)
       expect(await emptied(opened.engines)).toEqual(nothing)

@@ -25,6 +25,8 @@ interface DeviceBench {
   readonly backend: string
   /** Measured on a real stage step, forward and backward. */
   readonly flopsPerSecond: FlopsPerSecond
+  /** Every backend there could be: loaded, or why not. */
+  readonly backends: readonly { readonly name: string; readonly loaded: boolean; readonly reason: string }[]
 }
 
 interface Evaluation {

@@ -23,6 +23,9 @@ export const addBench: AddCommand = (program, context) => {
           `${found.cpuModel}, ${found.cores} cores, ${found.platform}`,
           `memory: ${formatBytes(found.availableMemoryBytes)} free of ${formatBytes(found.totalMemoryBytes)}`,
           `a training step runs at ${formatFlops(found.flopsPerSecond)} on the engine ${found.backend}`,
+          ...found.backends.map(
+            ({ name, loaded, reason }) => `${name}: ${loaded ? 'loads' : 'does not load'}. ${reason}`,
+          ),
         ].join('\n'),
       )
     })

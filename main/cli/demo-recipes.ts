@@ -31,9 +31,9 @@ const digits: DemoRecipe = {
 
 const text: DemoRecipe = {
   data: { type: 'text', path: sample('moby-dick.txt') },
-  updates: 100,
+  updates: 150,
   microBatch: 4,
-  averageEveryUpdates: 5,
+  averageEveryUpdates: 2,
   learningRate: 0.003,
   warmupUpdates: 50,
   clipNorm: 1,

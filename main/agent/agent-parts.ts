@@ -51,6 +51,8 @@ export function currentOf({ current }: AgentParts): CurrentJob {
   return current
 }
 
+const noContribution = { samples: 0, trainedSeconds: 0, sentBytes: 0, receivedBytes: 0 }
+
 export function snapshotOf({ home, settings, swarm, backend, current }: AgentParts): Snapshot {
   const view = current?.participation.view()
   const invite = view?.phase === 'gathering' ? (current?.invite ?? null) : null
@@ -61,6 +63,10 @@ export function snapshotOf({ home, settings, swarm, backend, current }: AgentPar
     home,
     addresses: [...swarm.addresses()],
     backend,
+    limits: [],
+    pausedByUser: null,
+    contribution: { today: noContribution, total: noContribution },
+    use: { cpuShare: 0, memoryBytes: 0, uploadBytesPerSecond: 0, downloadBytesPerSecond: 0 },
     job: view === undefined ? null : { ...view, invite },
   }
 }

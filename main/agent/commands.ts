@@ -41,7 +41,24 @@ export function handleCommands(parts: AgentParts): Handlers {
     parts.changes.ring()
     return Promise.resolve(null)
   }
+  const refuse = () => Promise.reject(new InvalidInputError('this agent cannot do that yet'))
   return {
+    preview: refuse,
+    limits: () => Promise.resolve(parts.settings.limits),
+    setLimits: refuse,
+    power: () => Promise.resolve(null),
+    models: refuse,
+    inspectData: refuse,
+    forecastHost: refuse,
+    invite: refuse,
+    removeMember: refuse,
+    evaluate: refuse,
+    predict: refuse,
+    exportModel: refuse,
+    diagnostics: refuse,
+    backupIdentity: refuse,
+    restoreIdentity: refuse,
+    reset: refuse,
     status: () => Promise.resolve(snapshotOf(parts)),
     host: async ({ job }) => {
       const { participation, invite } = await begin(parts, () => hostJobOf(parts, job))

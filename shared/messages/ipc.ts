@@ -86,10 +86,3 @@ export type Bridge = {
   readonly onSnapshot: (listener: (snapshot: Snapshot) => void) => Remove
   readonly onDesktop: (listener: (state: DesktopState) => void) => Remove
 }
-
-/** Names of the channels; commands go by `command:<name>`. */
-export const channels = {
-  command: (name: WindowCommandName) => `command:${name}`,
-  snapshot: 'snapshot',
-  desktop: 'desktop',
-} as const

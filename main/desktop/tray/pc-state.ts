@@ -59,10 +59,12 @@ function trainingText(job: JobView): string {
 export function tooltip({ text, icon }: PcState, snapshot: Snapshot | undefined): string {
   const job = snapshot?.job
   if (icon !== 'training' || job?.phase !== 'training') return `Rookery: ${text}`
-  const speed = `, ${job.samplesPerSecond.toPrecision(2)} samples/s`
+  const speed = `, ${rate(job.samplesPerSecond)} samples/s`
   const left = job.secondsLeft === null ? '' : `, ${duration(job.secondsLeft[1] * second)} left at most`
   return `Rookery: ${text}${speed}${left}`
 }
+
+const rate = (perSecond: number): string => perSecond.toFixed(perSecond < 10 ? 1 : 0)
 
 function duration(ms: Millis): string {
   if (ms < minute) return 'a minute'

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { _electron, type ElectronApplication, type Page } from 'playwright-core'
+import { vi } from 'vitest'
 import type { TrayFace } from '../../../main/desktop/tray/tray.ts'
 import type { Bridge } from '../../../shared/messages/ipc.ts'
 
@@ -72,6 +73,14 @@ export async function openDesktopApp(options: LaunchOptions = {}): Promise<Deskt
       rmSync(home, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+}
+
+/** The app with its agent up. */
+export async function openRunningApp(options: LaunchOptions = {}): Promise<DesktopApp> {
+  const desktop = await openDesktopApp(options)
+  const state = () => desktop.page.evaluate(() => window.rookery.status({}))
+  await vi.waitUntil(async () => (await state()).ok, { timeout: 120_000, interval: 300 })
+  return desktop
 }
 
 function environmentOf(home: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {

@@ -25,6 +25,9 @@ interface PausedRequest {
   readonly resourceType: string
   readonly frameId: string
 }
+/** Electron asks for no icon that the page does not name. */
+const noIcon = (): Response => new Response(null, { status: 204 })
+
 type OpenHandler = (details: { readonly url: string }) => { readonly action: 'allow' | 'deny' }
 
 export class WebContents extends EventEmitter {
@@ -174,7 +177,7 @@ export class WebContents extends EventEmitter {
         return
       }
     }
-    const response = await answerOf(url, method)
+    const response = url.endsWith('/favicon.ico') ? noIcon() : await answerOf(url, method)
     if (response === undefined) {
       await this.ask('Fetch.continueRequest', { requestId })
       return

@@ -51,6 +51,10 @@ export class BrowserWindow extends EventEmitter {
     return windows.get(contents.id) ?? null
   }
 
+  static fromId(id: number): BrowserWindow | null {
+    return windows.get(id) ?? null
+  }
+
   async loadURL(url: string): Promise<void> {
     await this.#started
     await this.webContents.loadURL(url)

@@ -1,6 +1,6 @@
 /** The window: side bar and one page. A page change moves the focus to its heading and tells it in the title. */
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { HomePage } from './pages/home.tsx'
 import { HostPage } from './pages/host/host.tsx'
 import { JobPage } from './pages/job.tsx'
@@ -32,7 +32,7 @@ const titles: Readonly<Record<PageName, string>> = {
 let opened = false
 
 function useFocusOnHeading(name: PageName): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${titles[name]} · Rookery`
     document.querySelector('.page')?.scrollTo(0, 0)
     // Not at the first start: there the page's own first field may have the focus.
@@ -43,7 +43,7 @@ function useFocusOnHeading(name: PageName): void {
 }
 
 function useTheme(theme: string): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (theme === 'system') delete document.documentElement.dataset['theme']
     else document.documentElement.dataset['theme'] = theme
   }, [theme])

@@ -41,13 +41,25 @@ function installBridge(given: {
     if (error !== undefined) return Promise.resolve({ ok: false, error })
     return Promise.resolve({ ok: true, output: given.outputs[name] ?? null })
   }
+  const intervals = new Map<number, number>()
+  const { setInterval: start, clearInterval: stop } = globalThis as unknown as Window
   Object.assign(globalThis, {
+    setInterval: (call: () => void, delay = 0) => {
+      const id = start(call, delay)
+      intervals.set(id, delay)
+      return id
+    },
+    clearInterval: (id: number) => {
+      intervals.delete(id)
+      stop(id)
+    },
     rookery: {
       ...Object.fromEntries(given.names.map((name) => [name, command(name)])),
       onSnapshot: watch('snapshot'),
       onDesktop: watch('desktop'),
     },
     fake: {
+      intervals,
       calls,
       failures,
       push(kind: 'snapshot' | 'desktop', state: unknown) {
@@ -59,6 +71,8 @@ function installBridge(given: {
 }
 
 interface FakeBridge {
+  /** Delays in milliseconds of the repeating timers that run, by id. */
+  readonly intervals: Map<number, number>
   readonly calls: { name: string; input: unknown }[]
   readonly failures: Record<string, unknown>
   push(kind: 'snapshot' | 'desktop', state: unknown): void
@@ -73,11 +87,17 @@ export interface View {
   readonly scheme: 'light' | 'dark'
 }
 
+/** A page, and what its console and its CSP complained about. */
+export interface OpenWindow {
+  readonly page: Page
+  readonly complaints: readonly string[]
+}
+
 export interface WindowInChromium {
   /** Bytes of the built files by name. */
   readonly files: ReadonlyMap<string, Buffer>
   /** A scene as a person would find it, its steps done, its fonts and plots drawn. */
-  open(scene: Scene, view: View): Promise<Page>
+  open(scene: Scene, view: View): Promise<OpenWindow>
   close(): Promise<void>
 }
 
@@ -117,14 +137,23 @@ async function buildFiles(): Promise<Map<string, Buffer>> {
   return files
 }
 
-async function show(browser: Browser, address: string, scene: Scene, view: View): Promise<Page> {
+/** Two frames later everything that was asked for is on the screen. */
+export const drawn = (page: Page): Promise<unknown> =>
+  page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+
+async function show(browser: Browser, address: string, scene: Scene, view: View): Promise<OpenWindow> {
   const context = await browser.newContext({
     viewport: { width: view.width, height: view.height },
     colorScheme: view.scheme,
     locale: 'en-GB',
   })
   const page = await context.newPage()
-  await page.clock.install({ time: fixtureNow })
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  await page.clock.setFixedTime(fixtureNow)
   await page.addInitScript(installBridge, {
     names: Object.keys(windowCommands),
     snapshot: scene.snapshot,
@@ -134,10 +163,8 @@ async function show(browser: Browser, address: string, scene: Scene, view: View)
   await page.goto(`${address}#${scene.page}`)
   await page.locator('h1').waitFor()
   await scene.act?.(page)
-  await page.evaluate(
-    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-  )
-  return page
+  await drawn(page)
+  return { page, complaints }
 }
 
 export async function openWindows(): Promise<WindowInChromium> {

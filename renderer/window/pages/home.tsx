@@ -2,16 +2,18 @@
 import type { JSX } from 'preact'
 import { useAsk } from '../ask.ts'
 import { AgentStopped } from '../parts/agent-stopped.tsx'
-import { Banner, Card, Fault, PageHead, Progress } from '../parts/blocks.tsx'
+import { Banner, Card, Fault, PageHead } from '../parts/blocks.tsx'
 import { Button } from '../parts/button.tsx'
 import { Does } from '../parts/does.tsx'
 import { Given, InUse } from '../parts/given-and-use.tsx'
+import { JobProgress } from '../parts/job-progress.tsx'
 import { InviteField } from '../parts/invite-field.tsx'
 import { desktop, goTo, limits, now, pcState, snapshot } from '../state.ts'
+import type { LimitState } from '../../../shared/limits.ts'
 import type { JobView, Snapshot } from '../../../shared/messages/control.ts'
 import { asSentence } from '../words/sentence.ts'
 import { limitInWords, limitNames, wayOut } from '../words/limits.ts'
-import { count, duration, moment, percent, range } from '../words/numbers.ts'
+import { moment } from '../words/numbers.ts'
 import { headingOf, jobRuns, leadOf, pausingLimit } from '../words/this-pc.ts'
 import { card } from './join-state.ts'
 
@@ -68,70 +70,35 @@ function LimitsAtStart(): JSX.Element | null {
   )
 }
 
-export function JobProgress({ job, note }: { readonly job: JobView; readonly note?: string }): JSX.Element {
-  const share = job.targetUpdates === 0 ? 0 : job.updates / job.targetUpdates
-  const done =
-    job.targetUpdates === 0
-      ? 'No update yet: training has not started'
-      : `${percent(share)} done: ${count(job.updates)} of ${count(job.targetUpdates)} updates`
-  const left =
-    job.secondsLeft === null ? 'time left: not known yet' : `${range(job.secondsLeft, duration)} left`
+function PausedByUser({ untilMs }: NonNullable<Snapshot['pausedByUser']>): JSX.Element {
+  const asker = useAsk()
+  const until = untilMs === null ? '' : ` until ${moment(untilMs, now.value)}`
   return (
-    <Card
-      title={job.name}
-      side={
-        <a class="small" href="#job">
-          Open job
-        </a>
-      }
-    >
-      <div class="stack-2">
-        <Progress share={share} label={`${percent(share)} of the updates are done`} />
-        <div class="row wrap">
-          <span class="grow">{done}</span>
-          <span class="soft">{note ?? (job.result === null ? left : job.result.reason)}</span>
-        </div>
+    <Banner tone="caution" icon="paused" title={`You paused training${until}`}>
+      <p>
+        {untilMs === null ? 'It goes on when you choose Resume.' : 'It goes on by itself then.'} Work that was
+        in flight is finished and sent; the other PCs train on where they can.
+      </p>
+      <div class="actions">
+        <Button busy={asker.busy.value} onPress={() => asker.ask(() => window.rookery.resume({}))}>
+          Resume now
+        </Button>
       </div>
-    </Card>
+      <Fault of={asker} />
+    </Banner>
   )
 }
 
-function PausedBanner({ state }: { readonly state: Snapshot }): JSX.Element | null {
+function PausedByLimit({ limit, reason }: LimitState): JSX.Element {
   const asker = useAsk()
-  const limit = pausingLimit(state)
-  const user = state.pausedByUser
-  if (user !== null)
-    return (
-      <Banner
-        tone="caution"
-        icon="paused"
-        title={
-          user.untilMs === null
-            ? 'You paused training'
-            : `You paused training until ${moment(user.untilMs, now.value)}`
-        }
-      >
-        <p>
-          {user.untilMs === null ? 'It goes on when you choose Resume.' : 'It goes on by itself then.'} Work
-          that was in flight is finished and sent; the other PCs train on where they can.
-        </p>
-        <div class="actions">
-          <Button busy={asker.busy.value} onPress={() => asker.ask(() => window.rookery.resume({}))}>
-            Resume now
-          </Button>
-        </div>
-        <Fault of={asker} />
-      </Banner>
-    )
-  if (limit === undefined) return null
-  const way = wayOut(limit.limit)
+  const way = wayOut(limit)
   return (
     <Banner
       tone="caution"
-      icon={limit.limit === 'trainOnBattery' ? 'battery' : 'paused'}
-      title={`Paused by your limit “${limitNames[limit.limit]}”`}
+      icon={limit === 'trainOnBattery' ? 'battery' : 'paused'}
+      title={`Paused by your limit “${limitNames[limit]}”`}
     >
-      <p>{asSentence(limit.reason)} Training goes on by itself when this no longer holds. Nothing is lost.</p>
+      <p>{asSentence(reason)} Training goes on by itself when this no longer holds. Nothing is lost.</p>
       <p class="soft">The other PCs train on where they can.</p>
       <div class="actions">
         {way === undefined ? null : (
@@ -151,30 +118,69 @@ function PausedBanner({ state }: { readonly state: Snapshot }): JSX.Element | nu
   )
 }
 
+function PausedBanner({ state }: { readonly state: Snapshot }): JSX.Element | null {
+  if (state.pausedByUser !== null) return <PausedByUser {...state.pausedByUser} />
+  const limit = pausingLimit(state)
+  return limit === undefined ? null : <PausedByLimit {...limit} />
+}
+
+const idleUse = { cpuShare: 0, memoryBytes: 0, uploadBytesPerSecond: 0, downloadBytesPerSecond: 0 }
+
+function GivenAndUse({
+  state,
+  stopped,
+}: {
+  readonly state: Snapshot
+  readonly stopped: boolean
+}): JSX.Element | null {
+  if (!jobRuns(state) && state.contribution.total.samples === 0) return null
+  return (
+    <div class="cols even">
+      <Given contribution={state.contribution} />
+      <InUse use={stopped ? idleUse : state.use} />
+    </div>
+  )
+}
+
+function JobOfHome({
+  job,
+  stopped,
+}: {
+  readonly job: JobView | null
+  readonly stopped: boolean
+}): JSX.Element | null {
+  if (job === null || (job.phase === 'ended' && job.result === null)) return null
+  return stopped ? <JobProgress job={job} note="not training on this PC" /> : <JobProgress job={job} />
+}
+
+function Lead({ stopped }: { readonly stopped: boolean }): JSX.Element {
+  const lead = stopped
+    ? 'The part of Rookery that trains has stopped. This window still works.'
+    : leadOf(snapshot.value)
+  return <PageHead title={headingOf(snapshot.value, pcState.value)} lead={lead} />
+}
+
+/** What stands between the heading and what Rookery does: the job where there is one, else the ways in. */
+function Middle({ state, stopped }: { readonly state: Snapshot; readonly stopped: boolean }): JSX.Element {
+  const free = !jobRuns(state) && !stopped
+  return (
+    <>
+      {stopped ? null : <PausedBanner state={state} />}
+      <JobOfHome job={state.job} stopped={stopped} />
+      {free ? <TwoWaysIn /> : null}
+      {free ? <LimitsAtStart /> : null}
+      <GivenAndUse state={state} stopped={stopped} />
+    </>
+  )
+}
+
 export function HomePage(): JSX.Element {
-  const state = snapshot.value
-  const here = pcState.value
-  const runs = jobRuns(state)
   const stopped = desktop.value?.agent === 'stopped'
   return (
     <>
-      <PageHead
-        title={headingOf(state, here)}
-        lead={
-          stopped ? 'The part of Rookery that trains has stopped. This window still works.' : leadOf(state)
-        }
-      />
-      {stopped ? <AgentStopped /> : null}
-      {!stopped && state !== null ? <PausedBanner state={state} /> : null}
-      {state?.job == null || (!runs && state.job.result === null) ? null : <JobProgress job={state.job} />}
-      {runs || stopped ? null : <TwoWaysIn />}
-      {runs || stopped ? null : <LimitsAtStart />}
-      {state === null || (!runs && state.contribution.total.samples === 0) ? null : (
-        <div class="cols even">
-          <Given contribution={state.contribution} />
-          <InUse use={state.use} />
-        </div>
-      )}
+      <Lead stopped={stopped} />
+      <AgentStopped />
+      {snapshot.value === null ? null : <Middle state={snapshot.value} stopped={stopped} />}
       <Does />
     </>
   )

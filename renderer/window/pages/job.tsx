@@ -2,7 +2,6 @@
 import type { JSX } from 'preact'
 import type { JobView } from '../../../shared/messages/control.ts'
 import { useAsk } from '../ask.ts'
-import { asSentence } from '../words/sentence.ts'
 import { AgentStopped } from '../parts/agent-stopped.tsx'
 import { Banner, Card, Fault, PageHead } from '../parts/blocks.tsx'
 import { ConfirmButton } from '../parts/button.tsx'
@@ -11,7 +10,9 @@ import { JobLog } from '../parts/job-log.tsx'
 import { PoolPicture } from '../parts/pool-picture.tsx'
 import { desktop, pcState, snapshot } from '../state.ts'
 import { noCurveReason } from '../words/curve.ts'
-import { factsOf, jobLead, troubleOf, unusedWords } from '../words/job-facts.ts'
+import { factsOf, jobLead, unusedWords } from '../words/job-facts.ts'
+import { troubleOf } from '../words/job-trouble.ts'
+import type { JobTrouble } from '../words/job-trouble.ts'
 import { jobRuns } from '../words/this-pc.ts'
 
 function Facts({ job }: { readonly job: JobView }): JSX.Element {
@@ -88,46 +89,61 @@ function LeaveJob({ job }: { readonly job: JobView }): JSX.Element {
   )
 }
 
+function NoJob(): JSX.Element {
+  return (
+    <>
+      <PageHead
+        title="No job"
+        lead="When this PC takes part in a job, its curve, its pool and its log stand here."
+      />
+      <AgentStopped />
+      <section class="card row wrap">
+        <span class="grow">Join a friend’s pool with an invite, or host a job of your own.</span>
+        <a class="btn" href="#join">
+          Join a pool
+        </a>
+        <a class="btn" href="#host">
+          Host a job
+        </a>
+      </section>
+    </>
+  )
+}
+
+const troubleIcons = { trouble: 'bad', caution: 'wait', fine: 'ok' } as const
+
+function TroubleBanner({ trouble }: { readonly trouble: JobTrouble | undefined }): JSX.Element | null {
+  if (trouble === undefined) return null
+  return (
+    <Banner tone={trouble.tone} icon={troubleIcons[trouble.tone]} title={trouble.title}>
+      <p>{trouble.text}</p>
+    </Banner>
+  )
+}
+
+function PausedNote({ job }: { readonly job: JobView }): JSX.Element | null {
+  const { tone, detail } = pcState.value
+  if (tone !== 'paused' || job.result !== null) return null
+  return (
+    <Banner tone="caution" icon="paused" title={`This PC is paused: ${detail}`}>
+      <p>Nothing is lost: what was in flight is finished and sent. Home has the ways out.</p>
+    </Banner>
+  )
+}
+
 export function JobPage(): JSX.Element {
   const state = snapshot.value
-  const stopped = desktop.value?.agent === 'stopped'
   const job = state?.job
-  if (state === null || job == null)
-    return (
-      <>
-        <PageHead
-          title="No job"
-          lead="When this PC takes part in a job, its curve, its pool and its log stand here."
-        />
-        {stopped ? <AgentStopped /> : null}
-        <section class="card row wrap">
-          <span class="grow">Join a friend’s pool with an invite, or host a job of your own.</span>
-          <a class="btn" href="#join">
-            Join a pool
-          </a>
-          <a class="btn" href="#host">
-            Host a job
-          </a>
-        </section>
-      </>
-    )
-  const trouble = troubleOf(job, state.self)
+  if (state === null || job == null) return <NoJob />
+  const stopped = desktop.value?.agent === 'stopped'
   return (
     <>
       <PageHead title={job.name} lead={jobLead(job, state.self)}>
         {jobRuns(state) && !stopped ? <LeaveJob job={job} /> : undefined}
       </PageHead>
-      {stopped ? <AgentStopped /> : null}
-      {!stopped && trouble !== undefined ? (
-        <Banner tone={trouble.tone} icon={trouble.tone === 'trouble' ? 'bad' : 'wait'} title={trouble.title}>
-          <p>{trouble.text}</p>
-        </Banner>
-      ) : null}
-      {pcState.value.tone === 'paused' && jobRuns(state) ? (
-        <Banner tone="caution" icon="paused" title={`This PC is paused: ${pcState.value.detail}`}>
-          <p>{asSentence(job.text)}</p>
-        </Banner>
-      ) : null}
+      <AgentStopped />
+      {stopped ? null : <TroubleBanner trouble={troubleOf(job, state.self)} />}
+      <PausedNote job={job} />
       <div class="job-grid">
         <div class="stack">
           <Facts job={job} />

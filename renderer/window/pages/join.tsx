@@ -1,6 +1,6 @@
 /** Join: an invite becomes a card that says what joining would mean; then Join or not. */
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import type { JoinCard } from '../../../shared/messages/cards.ts'
 import type { Limits } from '../../../shared/limits.ts'
 import { useAsk } from '../ask.ts'
@@ -130,7 +130,7 @@ function Decision({ running }: { readonly running: boolean }): JSX.Element {
 export function JoinPage(): JSX.Element {
   const job = card.value
   const agreed = limits.value
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The card is the answer to what was asked: read it from its heading.
     if (job !== null) document.getElementById('title')?.focus()
   }, [job])

@@ -9,7 +9,7 @@ import { Fault, PageHead } from '../parts/blocks.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { IconName } from '../parts/icon.tsx'
 import { editors } from '../parts/limit-editors.tsx'
-import { desktop, limits, snapshot } from '../state.ts'
+import { limits, snapshot } from '../state.ts'
 import { limitNames, limitOrder, stateWords } from '../words/limits.ts'
 import { asSentence } from '../words/sentence.ts'
 
@@ -78,7 +78,7 @@ export function LimitsPage(): JSX.Element {
         title="Limits"
         lead="What Rookery may use on this PC. A change holds within a second, also for the command line."
       />
-      {desktop.value?.agent === 'stopped' ? <AgentStopped /> : null}
+      <AgentStopped />
       {set === null ? (
         <section class="card">
           <p class="soft">

@@ -86,6 +86,65 @@ const plainButton = (words: string, label: string) =>
     )
   }
 
+function IdentityTools(): JSX.Element {
+  const { rookery } = window
+  return (
+    <>
+      <Tool
+        name="Identity"
+        takes="The key that says you are you. Without a backup, a new PC has to be invited again."
+        done="Saved. Whoever has this file can pass for this PC: keep it safe."
+        call={() =>
+          withPath(rookery.saveAs({ suggested: 'rookery-identity.key' }), (to) =>
+            rookery.backupIdentity({ to }),
+          )
+        }
+      >
+        {plainButton('Back up…', 'Back up… identity')}
+      </Tool>
+      <Tool
+        name="Restore identity"
+        takes="Replaces this PC’s key by one from a backup."
+        done="Restored. It holds from the agent’s next start."
+        call={() =>
+          withPath(rookery.chooseFile({ kind: 'data' }), (from) => rookery.restoreIdentity({ from }))
+        }
+      >
+        {(press, busy) => (
+          <ConfirmButton
+            ask="Restore…"
+            question="The key that this PC has now is replaced. Back it up first if you want it back."
+            deed="Choose a backup"
+            busy={busy}
+            onConfirm={press}
+          />
+        )}
+      </Tool>
+    </>
+  )
+}
+
+function ResetTool(): JSX.Element {
+  return (
+    <Tool
+      name="Reset Rookery"
+      takes="Forgets benchmarks, fetched data and known PCs. Identity, settings and models stay."
+      done="Done. It holds from the agent’s next start."
+      call={() => window.rookery.reset({})}
+    >
+      {(press, busy) => (
+        <ConfirmButton
+          ask="Reset…"
+          question="Benchmarks are measured again and data is fetched again. Nothing else is lost."
+          deed="Reset Rookery"
+          busy={busy}
+          onConfirm={press}
+        />
+      )}
+    </Tool>
+  )
+}
+
 function Tools(): JSX.Element {
   const { rookery } = window
   return (
@@ -101,7 +160,7 @@ function Tools(): JSX.Element {
             )
           }
         >
-          {plainButton('Save…', 'Save diagnostics file')}
+          {plainButton('Save…', 'Save… diagnostics file')}
         </Tool>
         <Tool
           name="Logs"
@@ -109,54 +168,10 @@ function Tools(): JSX.Element {
           done="Opened."
           call={() => rookery.openLogs({})}
         >
-          {plainButton('Open folder', 'Open the folder of logs')}
+          {plainButton('Open folder', 'Open folder of logs')}
         </Tool>
-        <Tool
-          name="Identity"
-          takes="The key that says you are you. Without a backup, a new PC has to be invited again."
-          done="Saved. Whoever has this file can pass for this PC: keep it safe."
-          call={() =>
-            withPath(rookery.saveAs({ suggested: 'rookery-identity.key' }), (to) =>
-              rookery.backupIdentity({ to }),
-            )
-          }
-        >
-          {plainButton('Back up…', 'Back up identity')}
-        </Tool>
-        <Tool
-          name="Restore identity"
-          takes="Replaces this PC’s key by one from a backup."
-          done="Restored. It holds from the agent’s next start."
-          call={() =>
-            withPath(rookery.chooseFile({ kind: 'data' }), (from) => rookery.restoreIdentity({ from }))
-          }
-        >
-          {(press, busy) => (
-            <ConfirmButton
-              ask="Restore…"
-              question="The key that this PC has now is replaced. Back it up first if you want it back."
-              deed="Choose a backup"
-              busy={busy}
-              onConfirm={press}
-            />
-          )}
-        </Tool>
-        <Tool
-          name="Reset Rookery"
-          takes="Forgets benchmarks, fetched data and known PCs. Identity, settings and models stay."
-          done="Done. It holds from the agent’s next start."
-          call={() => rookery.reset({})}
-        >
-          {(press, busy) => (
-            <ConfirmButton
-              ask="Reset…"
-              question="Benchmarks are measured again and data is fetched again. Nothing else is lost."
-              deed="Reset Rookery"
-              busy={busy}
-              onConfirm={press}
-            />
-          )}
-        </Tool>
+        <IdentityTools />
+        <ResetTool />
       </ul>
     </Card>
   )
@@ -167,7 +182,7 @@ export function TroublePage(): JSX.Element {
   return (
     <>
       <PageHead title="Trouble" lead={checksInWords(checks)} />
-      {desktop.value?.agent === 'stopped' ? <AgentStopped /> : null}
+      <AgentStopped />
       <div class="cols even">
         <Checks checks={checks} />
         <Tools />

@@ -15,7 +15,7 @@ function titleOf(nextTryAtMs: number | null, nowMs: number): string {
 export function AgentStopped(): JSX.Element | null {
   const asker = useAsk()
   const state = desktop.value
-  if (state === null) return null
+  if (state?.agent !== 'stopped') return null
   return (
     <Banner tone="trouble" icon="bad" title={titleOf(state.nextTryAtMs, now.value)}>
       <p>

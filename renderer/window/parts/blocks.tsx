@@ -5,7 +5,9 @@ import type { Tone } from '../words/this-pc.ts'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon.tsx'
 
-type Children = { readonly children?: ComponentChildren }
+interface Children {
+  readonly children?: ComponentChildren
+}
 
 export function PageHead({
   title,

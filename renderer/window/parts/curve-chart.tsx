@@ -46,15 +46,16 @@ function optionsOf(columns: CurveColumns, width: number): uPlot.Options {
   const log = least > 0
   const ticks = log ? logTicks(least, greatest) : []
   const scale: uPlot.Scale = log
-    ? { distr: 3, range: [ticks[0] ?? least, ticks.at(-1) ?? greatest] }
-    : { distr: 1 }
+    ? // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- uPlot's enum is ambient and const: single-file compilers cannot name it
+      { distr: 3, range: [ticks[0] ?? least, ticks.at(-1) ?? greatest] }
+    : {}
   return {
     width,
     height,
     padding: [8, 12, 0, 0],
     cursor: { show: false },
     legend: { show: false },
-    scales: { x: { time: false }, y: scale },
+    scales: { x: { time: false, range: (_, __, last) => [0, last] }, y: scale },
     axes: [
       axis(24, {
         grid: { show: false },

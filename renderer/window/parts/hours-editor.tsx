@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { DayRule, Hours } from '../words/hours.ts'
 import { dayNames, groupDays, minutesAsTime, ruleOf, spansOf, timeAsMinutes } from '../words/hours.ts'
+import { FaultText } from './blocks.tsx'
 import { Button } from './button.tsx'
 import type { EditorProps } from './limit-editors.tsx'
 
@@ -34,26 +35,31 @@ interface DayProps {
   readonly onRule: (rule: DayRule) => void
 }
 
-function Time({
-  label,
-  minutes,
-  onMinutes,
-}: {
+interface TimeProps {
   readonly label: string
   readonly minutes: number
   readonly onMinutes: (minutes: number) => void
-}): JSX.Element {
+}
+
+/** Text and not a time input: those follow the system's 12 or 24 hours, and none can say 24:00. */
+function Time({ label, minutes, onMinutes }: TimeProps): JSX.Element {
+  const wrong = useSignal(false)
   return (
-    <input
-      class="input time"
-      type="time"
-      aria-label={label}
-      value={minutesAsTime(minutes % 1440)}
-      onChange={(event) => {
-        const typed = timeAsMinutes(event.currentTarget.value)
-        if (typed !== undefined) onMinutes(typed)
-      }}
-    />
+    <>
+      <input
+        class={wrong.value ? 'input time bad' : 'input time'}
+        placeholder="21:00"
+        aria-label={label}
+        aria-invalid={wrong.value ? true : undefined}
+        value={minutesAsTime(minutes)}
+        onChange={(event) => {
+          const typed = timeAsMinutes(event.currentTarget.value)
+          wrong.value = typed === undefined
+          if (typed !== undefined) onMinutes(typed)
+        }}
+      />
+      {wrong.value ? <FaultText text="Type a time like 21:00." /> : null}
+    </>
   )
 }
 
@@ -100,27 +106,14 @@ function Day({ name, rule, onRule }: DayProps): JSX.Element {
   )
 }
 
-export function HoursEditor({ set, change }: EditorProps): JSX.Element {
-  const open = useSignal(false)
-  const hours = set.hours
-  if (!open.value)
-    return (
-      <>
-        {hours === undefined ? <span>At all hours</span> : <Week hours={hours} />}
-        <Button
-          kind="plain"
-          onPress={() => {
-            open.value = true
-          }}
-        >
-          Change hours
-        </Button>
-      </>
-    )
-  const shown = hours ?? allWeek
-  const setDay = (day: number, rule: DayRule) => {
-    change({ hours: shown.map((spans, index) => (index === day ? spansOf(rule) : spans)) })
-  }
+interface DaysProps {
+  readonly hours: Hours
+  readonly onHours: (hours: Hours) => void
+  readonly onDone: () => void
+}
+
+function Days({ hours, onHours, onDone }: DaysProps): JSX.Element {
+  const monday = ruleOf(hours[0] ?? [])
   return (
     <>
       <ul class="days">
@@ -128,9 +121,9 @@ export function HoursEditor({ set, change }: EditorProps): JSX.Element {
           <Day
             key={name}
             name={name}
-            rule={ruleOf(shown[day] ?? [])}
+            rule={ruleOf(hours[day] ?? [])}
             onRule={(rule) => {
-              setDay(day, rule)
+              onHours(hours.map((spans, index) => (index === day ? spansOf(rule) : spans)))
             }}
           />
         ))}
@@ -139,27 +132,51 @@ export function HoursEditor({ set, change }: EditorProps): JSX.Element {
       <div class="actions">
         <Button
           onPress={() => {
-            change({ hours: shown.map(() => spansOf(ruleOf(shown[0] ?? []))) })
+            onHours(hours.map(() => spansOf(monday)))
           }}
         >
           All days as Monday
         </Button>
         <Button
           onPress={() => {
-            change({ hours: allWeek })
+            onHours(allWeek)
           }}
         >
           At all hours
         </Button>
-        <Button
-          kind="plain"
-          onPress={() => {
-            open.value = false
-          }}
-        >
+        <Button kind="plain" onPress={onDone}>
           Done
         </Button>
       </div>
+    </>
+  )
+}
+
+export function HoursEditor({ set, change }: EditorProps): JSX.Element {
+  const open = useSignal(false)
+  if (open.value)
+    return (
+      <Days
+        hours={set.hours ?? allWeek}
+        onHours={(hours) => {
+          change({ hours })
+        }}
+        onDone={() => {
+          open.value = false
+        }}
+      />
+    )
+  return (
+    <>
+      {set.hours === undefined ? <span>At all hours</span> : <Week hours={set.hours} />}
+      <Button
+        kind="plain"
+        onPress={() => {
+          open.value = true
+        }}
+      >
+        Change hours
+      </Button>
     </>
   )
 }

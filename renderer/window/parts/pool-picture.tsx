@@ -13,7 +13,7 @@ function Status({ stage, y }: { readonly stage: StageBox; readonly y: number }):
   const x = stage.x + Math.min(pad, stage.width / 8)
   const marked = stage.tone === 'lost' || stage.tone === 'slow'
   const room = stage.width - 2 * (x - stage.x) - (marked ? 14 : 0)
-  const words = fit(stage.status, room, 12)
+  const words = fit(stage.status, room, 12) === stage.status ? stage.status : fit(stage.short, room, 12)
   if (stage.tone === 'lost')
     return (
       <>

@@ -53,9 +53,9 @@ export function spansOf(rule: DayRule): Span[] {
 export const minutesAsTime = (minutes: number): string =>
   `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
 
-/** "21:00" → 1260; undefined for anything else. */
+/** "21:00" → 1260, "7:05" → 425; undefined for anything else. */
 export function timeAsMinutes(text: string): number | undefined {
-  const read = /^(\d{2}):(\d{2})/.exec(text)
+  const read = /^(\d{1,2}):([0-5]\d)$/.exec(text.trim())
   if (read === null) return undefined
   const minutes = Number(read[1]) * 60 + Number(read[2])
   return minutes <= endOfDay ? minutes : undefined

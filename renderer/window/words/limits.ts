@@ -27,7 +27,7 @@ export const stateWords: Readonly<Record<LimitState['state'], string>> = {
 
 const cap = (value: number): string => (value === 0 ? 'no cap' : `at most ${bytesPerSecond(value)}`)
 
-const clauses: { readonly [N in LimitName]: (limits: Limits) => string } = {
+const clauses: Readonly<Record<LimitName, (limits: Limits) => string>> = {
   computeShare: ({ computeShare }) =>
     computeShare === 1 ? 'as much as training needs' : `at most ${percent(computeShare)} of the time`,
   memoryBytes: ({ memoryBytes }) =>

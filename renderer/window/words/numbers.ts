@@ -63,6 +63,7 @@ export function range([low, high]: readonly [number, number], say: (value: numbe
   const [from, to] = [say(low), say(high)]
   if (from === to) return from
   const [number, unit] = [from.split(gap), to.split(gap)]
+  if (number.length === 1 && unit.length === 1 && !from.includes(' ')) return `${from}–${to}`
   const sameUnit = number.length === 2 && unit.length === 2 && number[1] === unit[1]
   return sameUnit ? `${number[0] ?? ''}–${to}` : `${from} – ${to}`
 }

@@ -27,6 +27,8 @@ export interface StageBox {
   readonly height: number
   readonly layers: string
   readonly status: string
+  /** Where the whole status does not fit. */
+  readonly short: string
   readonly tone: StageTone
   readonly me: boolean
   /** Too narrow for the line of layers. */
@@ -72,21 +74,35 @@ export function slowestOf(stages: readonly StagePlan[]): string | undefined {
   return first.secondsPerMicroBatch > 1.15 * second.secondsPerMicroBatch ? first.peer : undefined
 }
 
-function statusOf(member: MemberView | undefined, slow: boolean): { tone: StageTone; status: string } {
-  if (member?.state === 'lost')
-    return { tone: 'lost', status: member.reason === '' ? 'lost' : `lost: ${member.reason}` }
-  if (member?.state === 'idle' || member?.state === 'paused')
-    return {
-      tone: 'waits',
-      status: member.reason === '' ? member.state : `${member.state}: ${member.reason}`,
-    }
-  if (slow) return { tone: 'slow', status: 'slowest: sets the pace' }
-  if (member === undefined) return { tone: 'plain', status: '' }
-  const use = [
-    ...(member.busyShare > 0 ? [`busy ${percent(member.busyShare)}`] : []),
-    ...(member.peakTensorBytes > 0 ? [memory(member.peakTensorBytes)] : []),
-  ]
-  return { tone: 'plain', status: use.length > 0 ? use.join(' · ') : member.state }
+interface Status {
+  readonly tone: StageTone
+  readonly status: string
+  readonly short: string
+}
+
+/** States in which a peer does nothing, the word for them, and how the picture marks them. */
+const resting: Partial<Record<MemberView['state'], readonly [StageTone, string]>> = {
+  lost: ['lost', 'lost'],
+  idle: ['waits', 'waits'],
+  paused: ['waits', 'paused'],
+}
+
+/** What a peer at work uses; where it is not known, its state. */
+function useOf({ busyShare, peakTensorBytes, state }: MemberView): Status {
+  const busy = busyShare > 0 ? `busy ${percent(busyShare)}` : ''
+  const held = peakTensorBytes > 0 ? memory(peakTensorBytes) : ''
+  const use = [busy, held].filter((part) => part !== '').join(' · ')
+  return { tone: 'plain', status: use === '' ? state : use, short: busy === '' ? state : busy }
+}
+
+function statusOf(member: MemberView | undefined, slow: boolean): Status {
+  const rests = member && resting[member.state]
+  if (rests !== undefined) {
+    const [tone, word] = rests
+    return { tone, status: member?.reason === '' ? word : `${word}: ${member?.reason ?? ''}`, short: word }
+  }
+  if (slow) return { tone: 'slow', status: 'slowest here', short: 'slowest' }
+  return member === undefined ? { tone: 'plain', status: '', short: '' } : useOf(member)
 }
 
 interface Grid {

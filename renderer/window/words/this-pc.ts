@@ -20,7 +20,7 @@ export const pausingLimit = (snapshot: Snapshot): LimitState | undefined =>
   snapshot.limits.find(({ state }) => state === 'pausing')
 
 export const jobRuns = (snapshot: Snapshot | null): boolean =>
-  snapshot?.job != null && snapshot.job.result === null && snapshot.job.phase !== 'ended'
+  snapshot?.job?.result === null && snapshot.job.phase !== 'ended'
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
@@ -53,27 +53,30 @@ function withoutAgent(desktop: DesktopState, now: number): PcState {
   return { tone: 'trouble', word: 'Agent stopped', detail, button: 'start' }
 }
 
-/** Total: every pair of states has a word. */
-export function stateOfPc(snapshot: Snapshot | null, desktop: DesktopState | null, now: number): PcState {
-  if (desktop !== null && desktop.agent !== 'running') return withoutAgent(desktop, now)
-  if (snapshot === null)
-    return { tone: 'idle', word: 'Starting', detail: 'waiting for the agent', button: 'none' }
-  const { pausedByUser, job } = snapshot
+function pausedState(snapshot: Snapshot, now: number): PcState | undefined {
+  const { pausedByUser } = snapshot
   if (pausedByUser !== null) {
-    const until =
-      pausedByUser.untilMs === null ? 'until you resume' : `until ${moment(pausedByUser.untilMs, now)}`
+    const { untilMs } = pausedByUser
+    const until = untilMs === null ? 'until you resume' : `until ${moment(untilMs, now)}`
     return { tone: 'paused', word: 'Paused', detail: until, button: 'resume' }
   }
   const limit = pausingLimit(snapshot)
-  if (limit !== undefined) return { tone: 'paused', word: 'Paused', detail: limit.reason, button: 'none' }
-  if (job === null || !jobRuns(snapshot))
-    return {
-      tone: 'idle',
-      word: 'Idle',
-      detail: job?.result == null ? 'no job' : 'the job has ended',
-      button: 'none',
-    }
-  return stateOfJob(job, snapshot.self)
+  return limit && { tone: 'paused', word: 'Paused', detail: limit.reason, button: 'none' }
+}
+
+function stateWithAgent(snapshot: Snapshot, now: number): PcState {
+  const paused = pausedState(snapshot, now)
+  if (paused !== undefined) return paused
+  const { job } = snapshot
+  if (job !== null && jobRuns(snapshot)) return stateOfJob(job, snapshot.self)
+  return { tone: 'idle', word: 'Idle', detail: job === null ? 'no job' : 'the job has ended', button: 'none' }
+}
+
+/** Total: every pair of states has a word. */
+export function stateOfPc(snapshot: Snapshot | null, desktop: DesktopState | null, now: number): PcState {
+  if (desktop !== null && desktop.agent !== 'running') return withoutAgent(desktop, now)
+  if (snapshot !== null) return stateWithAgent(snapshot, now)
+  return { tone: 'idle', word: 'Starting', detail: 'waiting for the agent', button: 'none' }
 }
 
 /** The heading of Home. */

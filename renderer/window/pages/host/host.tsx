@@ -9,8 +9,8 @@ import { asSentence } from '../../words/sentence.ts'
 import { ModelOfYours, ModelTools } from './model-tools.tsx'
 import { Running } from './running.tsx'
 import { Wizard } from './wizard.tsx'
-import { draft, putAsideJob, step } from './wizard-state.ts'
-import type { JobView } from '../../../../shared/messages/control.ts'
+import { putAsideJob } from './wizard-state.ts'
+import type { JobView, Snapshot } from '../../../../shared/messages/control.ts'
 
 function Ended({ job }: { readonly job: JobView }): JSX.Element {
   const { result } = job
@@ -40,9 +40,32 @@ function Ended({ job }: { readonly job: JobView }): JSX.Element {
   )
 }
 
+function Busy({ job }: { readonly job: JobView }): JSX.Element {
+  return (
+    <>
+      <PageHead
+        title="Host a job"
+        lead={`This PC trains “${job.name}” now. Leave that job first; then you can host one.`}
+      >
+        <a class="btn" href="#job">
+          Open job
+        </a>
+      </PageHead>
+      <ModelOfYours />
+    </>
+  )
+}
+
+/** The job that this PC is in, or the wizard when that one is over. */
+function OfJob({ state, job }: { readonly state: Snapshot; readonly job: JobView }): JSX.Element {
+  if (job.role === 'member') return jobRuns(state) ? <Busy job={job} /> : <Wizard />
+  if (jobRuns(state)) return <Running job={job} self={state.self} />
+  const aside = job.result === null || putAsideJob.value === job.job
+  return aside ? <Wizard /> : <Ended job={job} />
+}
+
 export function HostPage(): JSX.Element {
   const state = snapshot.value
-  const job = state?.job ?? null
   if (desktop.value?.agent === 'stopped')
     return (
       <>
@@ -50,26 +73,5 @@ export function HostPage(): JSX.Element {
         <AgentStopped />
       </>
     )
-  if (job?.role === 'host' && jobRuns(state)) return <Running job={job} self={state?.self ?? ''} />
-  if (job?.role === 'host' && job.result !== null && putAsideJob.value !== job.job) return <Ended job={job} />
-  if (job?.role === 'member' && jobRuns(state))
-    return (
-      <>
-        <PageHead
-          title="Host a job"
-          lead={`This PC trains “${job.name}” now. Leave that job first; then you can host one.`}
-        >
-          <a class="btn" href="#job">
-            Open job
-          </a>
-        </PageHead>
-        <ModelOfYours />
-      </>
-    )
-  return (
-    <>
-      <Wizard />
-      {step.value === 0 && draft.value.source === null ? <ModelOfYours /> : null}
-    </>
-  )
+  return state?.job == null ? <Wizard /> : <OfJob state={state} job={state.job} />
 }

@@ -7,7 +7,7 @@ import { Button, ConfirmButton } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import type { IconName } from '../../parts/icon.tsx'
 import { InviteCard } from '../../parts/invite-card.tsx'
-import { JobProgress } from '../home.tsx'
+import { JobProgress } from '../../parts/job-progress.tsx'
 import { count, memory, percent } from '../../words/numbers.ts'
 import { asSentence } from '../../words/sentence.ts'
 
@@ -28,7 +28,7 @@ function Remove({ member }: { readonly member: MemberView }): JSX.Element {
     <>
       <ConfirmButton
         ask="Remove…"
-        label={`Remove ${member.displayName}…`}
+        label={`Remove… ${member.displayName}`}
         question={`${member.displayName} has to go, and its cluster stops until the pool is planned anew.`}
         deed="Remove this PC"
         busy={asker.busy.value}
@@ -55,6 +55,7 @@ function MemberRow({ member, self }: { readonly member: MemberView; readonly sel
       <th scope="row">
         {member.displayName}
         {member.peer === self ? <span class="soft"> (this PC)</span> : null}
+        <div class="small soft">{useWords(member)}</div>
       </th>
       <td>
         <span class={`state is-${tone}`}>
@@ -63,7 +64,6 @@ function MemberRow({ member, self }: { readonly member: MemberView; readonly sel
         </span>
         {member.reason === '' ? null : <div class="small soft">{asSentence(member.reason)}</div>}
       </td>
-      <td class="soft">{useWords(member)}</td>
       <td class="n">{member.peer === self || member.state === 'lost' ? null : <Remove member={member} />}</td>
     </tr>
   )
@@ -82,7 +82,6 @@ function Members({ job, self }: { readonly job: JobView; readonly self: string }
           <tr>
             <th scope="col">PC</th>
             <th scope="col">State</th>
-            <th scope="col">Gave</th>
             <th scope="col" class="n">
               <span class="visually-hidden">Remove</span>
             </th>

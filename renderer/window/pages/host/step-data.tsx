@@ -8,6 +8,7 @@ import { NumberInput } from '../../parts/number-input.tsx'
 import { fileName, guessType, pathOf, sourceOf } from '../../words/host-draft.ts'
 import type { SourceType } from '../../words/host-draft.ts'
 import { count } from '../../words/numbers.ts'
+import { ModelOfYours } from './model-tools.tsx'
 import {
   change,
   chooseData,
@@ -75,14 +76,9 @@ function LabelColumn({ source }: { readonly source: Extract<DataSource, { type: 
   )
 }
 
-function Chosen({ source }: { readonly source: DataSource }): JSX.Element {
-  const path = pathOf(source)
+function Reading({ source }: { readonly source: DataSource }): JSX.Element {
   return (
-    <div class="row wrap">
-      <div class="grow">
-        <b>{fileName(path)}</b>{' '}
-        <span class="soft">{preview.value === null ? '' : sizeWords(preview.value)}</span>
-      </div>
+    <div class="row wrap gap-wide">
       <label class="check">
         Read as
         <select
@@ -101,10 +97,25 @@ function Chosen({ source }: { readonly source: DataSource }): JSX.Element {
         </select>
       </label>
       {source.type === 'csv' ? <LabelColumn source={source} /> : null}
-      <Button onPress={source.type === 'images' ? chooseFolder : chooseFile}>
-        {source.type === 'images' ? 'Another folder…' : 'Another file…'}
-      </Button>
     </div>
+  )
+}
+
+function Chosen({ source }: { readonly source: DataSource }): JSX.Element {
+  const folder = source.type === 'images'
+  return (
+    <section class="card stack-2">
+      <div class="row">
+        <div class="grow path">
+          <b>{fileName(pathOf(source))}</b>{' '}
+          <span class="soft">{preview.value === null ? '' : sizeWords(preview.value)}</span>
+        </div>
+        <Button onPress={folder ? chooseFolder : chooseFile}>
+          {folder ? 'Another folder…' : 'Another file…'}
+        </Button>
+      </div>
+      <Reading source={source} />
+    </section>
   )
 }
 
@@ -200,25 +211,40 @@ function HeldOut({ seen }: { readonly seen: DataPreview }): JSX.Element {
   )
 }
 
-export function DataStep(): JSX.Element {
-  const { source } = draft.value
-  const seen = preview.value
+function Looking(): JSX.Element {
+  return (
+    <Banner tone="fine" icon="wait" title="Looking into the data">
+      <p>Every row is read once. Large files take a while; nothing leaves this PC.</p>
+    </Banner>
+  )
+}
+
+function Seen({ seen }: { readonly seen: DataPreview }): JSX.Element {
   return (
     <>
-      {source === null ? <Choose /> : <Chosen source={source} />}
+      {seen.faults.length > 0 ? <Faults faults={seen.faults} /> : null}
+      <Samples seen={seen} />
+      <HeldOut seen={seen} />
+    </>
+  )
+}
+
+export function DataStep(): JSX.Element {
+  const { source } = draft.value
+  if (source === null)
+    return (
+      <>
+        <Choose />
+        <Fault of={inspecting} />
+        <ModelOfYours />
+      </>
+    )
+  return (
+    <>
+      <Chosen source={source} />
       <Fault of={inspecting} />
-      {inspecting.busy.value && source !== null ? (
-        <Banner tone="fine" icon="wait" title="Looking into the data">
-          <p>Every row is read once. Large files take a while; nothing leaves this PC.</p>
-        </Banner>
-      ) : null}
-      {seen === null ? null : (
-        <>
-          {seen.faults.length > 0 ? <Faults faults={seen.faults} /> : null}
-          <Samples seen={seen} />
-          <HeldOut seen={seen} />
-        </>
-      )}
+      {inspecting.busy.value ? <Looking /> : null}
+      {preview.value === null ? null : <Seen seen={preview.value} />}
     </>
   )
 }

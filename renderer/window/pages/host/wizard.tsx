@@ -1,6 +1,6 @@
 /** The host's wizard: five steps, nothing is sent to anyone before the last one. */
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { useAsk } from '../../ask.ts'
 import { Fault, Foot, PageHead } from '../../parts/blocks.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -120,7 +120,7 @@ function leadOfWizard(): string {
 
 export function Wizard(): JSX.Element {
   const Body = bodies[step.value] ?? DataStep
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.querySelector('.page')?.scrollTo(0, 0)
     if (step.value > 0) document.getElementById('title')?.focus()
   }, [step.value])

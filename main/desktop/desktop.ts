@@ -19,7 +19,7 @@ import { serveWindow } from './ipc.ts'
 import { hiddenFlag, setAutostart } from './person/autostart.ts'
 import { loadDesktopSettings, saveDesktopSettings } from './person/desktop-file.ts'
 import { linkAmong, linkScheme, readLink } from './person/invite-links.ts'
-import { followNews } from './person/news.ts'
+import { followNews, type News } from './person/news.ts'
 import { followPower } from './person/power.ts'
 import type { Places } from './places.ts'
 import { createSignal, type Signal } from './signal.ts'
@@ -50,6 +50,9 @@ export async function openDesktop(places: Places): Promise<void> {
   const link = createAgentLink({
     launch: () => launchAgent({ runtime, entry, home }),
     now: Date.now,
+    onNotRejoined(reason) {
+      tell({ state, window }, { title: 'Your job goes on without this PC', body: reason })
+    },
     later(delayMs, deed) {
       const timer = setTimeout(deed, delayMs)
       return () => {
@@ -70,7 +73,9 @@ export async function openDesktop(places: Places): Promise<void> {
   serveTheWindow(desktop)
   if (tray) openTray(desktop)
   takeLinks(desktop)
-  tellNews(desktop)
+  followNews(link, (news) => {
+    tell(desktop, news)
+  })
   followPower(powerMonitor, link)
   endInOrder(desktop)
   link.start()
@@ -164,13 +169,11 @@ function takeLinks({ state, window }: Desktop): void {
   if (first !== undefined) take(first)
 }
 
-function tellNews({ link, state, window }: Desktop): void {
-  followNews(link, (news) => {
-    if (!state.get().notifications || !Notification.isSupported()) return
-    const notification = new Notification(news)
-    notification.on('click', window.show)
-    notification.show()
-  })
+function tell({ state, window }: Pick<Desktop, 'state' | 'window'>, news: News): void {
+  if (!state.get().notifications || !Notification.isSupported()) return
+  const notification = new Notification(news)
+  notification.on('click', window.show)
+  notification.show()
 }
 
 /** Quit waits until the agent has ended in order; a second wish to quit changes nothing. */

@@ -39,6 +39,12 @@ describe('a friend with an invite', () => {
   }
   const updates = async (): Promise<number> => (await snapshot())?.job?.updates ?? 0
 
+  const setPower = (battery: boolean) =>
+    desktop.app.evaluate(({ powerMonitor }, on) => {
+      powerMonitor.isOnBatteryPower = () => on
+      powerMonitor.emit(on ? 'on-battery' : 'on-ac')
+    }, battery)
+
   it('opens the link while Rookery runs: the running one shows it and joins nothing', async () => {
     expect(await startAgain(desktop.home, host.invite)).toBe(0)
     await expect.poll(async () => (await desktopState())?.pendingInvite, patient).toBe(host.invite)
@@ -68,21 +74,31 @@ describe('a friend with an invite', () => {
 
   it('rests on battery and goes on at the socket', async () => {
     const { app } = desktop
-    await app.evaluate(({ powerMonitor }) => powerMonitor.emit('on-battery'))
+    await setPower(true)
     await expect.poll(phase, patient).toBe('paused')
     await expect.poll(async () => (await trayOf(app)).icon, patient).toBe('paused')
-    await app.evaluate(({ powerMonitor }) => powerMonitor.emit('on-ac'))
+    await setPower(false)
     await expect.poll(phase, patient).toBe('training')
   })
 
-  it('is told when the agent is killed; it starts again and rejoins', async () => {
+  it('is told when the agent is killed; it starts again, and asks the job to have it back', async () => {
+    await desktop.app.evaluate(({ Notification }) => {
+      const told: string[] = []
+      Object.assign(globalThis, { told })
+      Notification.prototype.show = function (this: Electron.Notification) {
+        told.push(`${this.title}: ${this.body}`)
+      }
+    })
     const before = agentPid(desktop.home)
     process.kill(before, 'SIGKILL')
     await expect.poll(async () => (await desktopState())?.agent, { ...patient, interval: 50 }).toBe('stopped')
     await expect.poll(async () => (await trayOf(desktop.app)).icon).toBe('trouble')
     await expect.poll(async () => (await desktopState())?.agent, patient).toBe('running')
     expect(agentPid(desktop.home)).not.toBe(before)
-    await expect.poll(async () => (await snapshot())?.job?.name, patient).toBe('digits')
+    const told = () => desktop.app.evaluate(() => (globalThis as unknown as { told: string[] }).told)
+    await expect
+      .poll(told, patient)
+      .toEqual([expect.stringMatching(/^Your job goes on without this PC: the training has/)])
   })
 
   it('closes the window to the tray: nothing stops, and opening shows it again', async () => {

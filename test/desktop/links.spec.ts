@@ -17,8 +17,8 @@ describe('a desktop without a tray, started by a link', () => {
     await desktop.app.evaluate(({ dialog }) => {
       const shown: string[] = []
       Object.assign(globalThis, { shownMessages: shown })
-      dialog.showMessageBox = (options: { message: string }) => {
-        shown.push(options.message)
+      dialog.showMessageBox = (...given: unknown[]) => {
+        shown.push((given.at(-1) as { message: string }).message)
         return Promise.resolve({ response: 0, checkboxChecked: false })
       }
     })

@@ -48,14 +48,15 @@ describe('a page of the window', () => {
       const link = document.createElement('a')
       link.href = 'javascript:window.linkRan = true'
       link.click()
-      let code = 'ran'
-      try {
-        code = String((0, eval)('1 + 1'))
-      } catch (thrown) {
-        code = (thrown as Error).name
+      const evaluate = (): string => {
+        try {
+          return String((0, eval)('1 + 1'))
+        } catch (thrown) {
+          return (thrown as Error).name
+        }
       }
       for (const element of [inline, image, foreign]) element.remove()
-      return [marks['inlineRan'], marks['handlerRan'], marks['linkRan'], code]
+      return [marks['inlineRan'], marks['handlerRan'], marks['linkRan'], evaluate()]
     })
     expect(ran).toEqual([undefined, undefined, undefined, 'EvalError'])
   })

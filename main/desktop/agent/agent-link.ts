@@ -1,5 +1,5 @@
 /** The desktop's one way to the agent: commands go to whichever runs now, its newest snapshot is kept. */
-import { AgentNotRunningError } from '../../../shared/errors.ts'
+import { AgentNotRunningError, reportOf } from '../../../shared/errors.ts'
 import type { CommandInput, CommandName, CommandOutput, Snapshot } from '../../../shared/messages/control.ts'
 import { createSignal, type Signal } from '../signal.ts'
 import type { LiveAgent } from './launch.ts'
@@ -15,9 +15,14 @@ export interface AgentLink {
   readonly stop: () => Promise<void>
 }
 
-export function createAgentLink(ports: Omit<SupervisorPorts, 'onChange'>): AgentLink {
+export interface LinkPorts extends Omit<SupervisorPorts, 'onChange'> {
+  /** After a restart of the agent its job would not have it back; in one sentence. */
+  readonly onNotRejoined: (reason: string) => void
+}
+
+export function createAgentLink(ports: LinkPorts): AgentLink {
   const snapshot = createSignal<Snapshot | undefined>(undefined)
-  const rejoin = createRejoin()
+  const rejoin = createRejoin(ports.onNotRejoined)
   const supervisor: Supervisor = createSupervisor({
     ...ports,
     onChange(next) {
@@ -57,7 +62,7 @@ export function createAgentLink(ports: Omit<SupervisorPorts, 'onChange'>): Agent
 }
 
 /** A job that the person joined stays joined when the agent had to be started again. */
-function createRejoin() {
+function createRejoin(onRefused: (reason: string) => void) {
   let invite: string | undefined
   return {
     note(name: CommandName, input: unknown): void {
@@ -70,8 +75,14 @@ function createRejoin() {
     async after({ client }: LiveAgent): Promise<void> {
       if (invite === undefined) return
       const { job } = await client.command('status', {})
-      // It may be gone, full or over by now; then the window shows that there is no job.
-      if (job === null) await client.command('join', { invite }).catch(() => undefined)
+      if (job !== null) return
+      try {
+        await client.command('join', { invite })
+      } catch (thrown) {
+        // Over, or going on without us.
+        invite = undefined
+        onRefused(reportOf(thrown).message)
+      }
     },
   }
 }

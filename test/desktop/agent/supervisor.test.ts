@@ -41,7 +41,7 @@ function setUp(start: 'starts' | Error) {
     settle,
     pass: (ms: number) => (nowMs += ms),
     /** The next try is due. */
-    async wait() {
+    wait: async () => {
       const next = due.shift()!
       nowMs = next.atMs
       next.deed()

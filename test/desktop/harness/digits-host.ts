@@ -6,7 +6,7 @@ import type { AgentClient } from '../../../main/edge/control/client.ts'
 import { type JobFile, jobFile } from '../../../shared/job/spec.ts'
 import { makeHome, root } from './desktop-app.ts'
 
-/** The handwritten digits, split over so many PCs. */
+/** The handwritten digits on so many PCs, each of which holds the whole model: one that is lost stops nobody. */
 export const digitsJob = (peers: number, updates: number): JobFile =>
   jobFile.parse({
     name: 'digits',
@@ -18,7 +18,7 @@ export const digitsJob = (peers: number, updates: number): JobFile =>
       normalize: 'global',
     },
     target: { updates },
-    gathering: { peers, clusters: 1 },
+    gathering: { peers, clusters: peers },
   })
 
 export interface DigitsHost {

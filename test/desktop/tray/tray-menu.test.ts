@@ -65,7 +65,7 @@ describe('the tray', () => {
       'trouble',
       'Agent does not start: no disk',
     ],
-  ])('shows %s', (_what, agent, snapshot, icon, text) => {
+  ])('shows %s', (...[, agent, snapshot, icon, text]) => {
     expect(pcState(agent, snapshot)).toEqual({ icon, text })
   })
 

@@ -15,9 +15,9 @@ export interface DutySettings {
 export interface RestingEngine {
   readonly engine: StageEngine
   /** Of the time that calls took, what was rest. */
-  restedMs(): Millis
+  readonly restedMs: () => Millis
   /** Rest no more: whoever waits for a call gets it now. For a job that ends. */
-  wake(): void
+  readonly wake: () => void
 }
 
 /** Keeps the order of calls, and the rest between those that compute. */

@@ -12,7 +12,7 @@ declare global {
   }
 }
 
-export const pages = ['home', 'job', 'join', 'host', 'limits', 'trouble'] as const
+const pages = ['home', 'job', 'join', 'host', 'limits', 'trouble'] as const
 export type PageName = (typeof pages)[number]
 
 const pageFromHash = (): PageName => pages.find((name) => location.hash === `#${name}`) ?? 'home'

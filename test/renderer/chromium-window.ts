@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { extname, join, normalize } from 'node:path'
 import { chromium } from 'playwright-core'
 import type { Browser, Page } from 'playwright-core'
-import { build } from 'vite'
+import { build, mergeConfig } from 'vite'
+import windowConfig from '../../renderer/vite.config.ts'
 import { windowCommands } from '../../shared/messages/ipc.ts'
 import { fixtureNow } from './fixtures/snapshots.ts'
 import type { Scene } from './fixtures/scenes.ts'
@@ -16,7 +17,7 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
   '.css': 'text/css',
 }
-export const contentSecurityPolicy =
+const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Runs in the page before its scripts: what the preload would offer. */
@@ -42,7 +43,9 @@ function installBridge(given: {
     return Promise.resolve({ ok: true, output: given.outputs[name] ?? null })
   }
   const intervals = new Map<number, number>()
-  const { setInterval: start, clearInterval: stop } = globalThis as unknown as Window
+  const page = globalThis as unknown as Window
+  const start = page.setInterval.bind(page)
+  const stop = page.clearInterval.bind(page)
   Object.assign(globalThis, {
     setInterval: (call: () => void, delay = 0) => {
       const id = start(call, delay)
@@ -88,7 +91,7 @@ export interface View {
 }
 
 /** A page, and what its console and its CSP complained about. */
-export interface OpenWindow {
+interface OpenWindow {
   readonly page: Page
   readonly complaints: readonly string[]
 }
@@ -124,11 +127,9 @@ async function serve(files: ReadonlyMap<string, Buffer>): Promise<{ server: Serv
 
 async function buildFiles(): Promise<Map<string, Buffer>> {
   const outDir = await mkdtemp(join(tmpdir(), 'rookery-window-'))
-  const built = await build({
-    configFile: join(import.meta.dirname, '../../renderer/vite.config.ts'),
-    logLevel: 'error',
-    build: { outDir, emptyOutDir: true },
-  })
+  const built = await build(
+    mergeConfig(windowConfig, { configFile: false, logLevel: 'error', build: { outDir, emptyOutDir: true } }),
+  )
   const outputs = Array.isArray(built) ? built : [built]
   const names = outputs.flatMap((one) => ('output' in one ? one.output.map(({ fileName }) => fileName) : []))
   const files = new Map<string, Buffer>()
@@ -145,6 +146,8 @@ async function show(browser: Browser, address: string, scene: Scene, view: View)
   const context = await browser.newContext({
     viewport: { width: view.width, height: view.height },
     colorScheme: view.scheme,
+    // No picture of a colour on its way.
+    reducedMotion: 'reduce',
     locale: 'en-GB',
   })
   const page = await context.newPage()

@@ -1,7 +1,7 @@
 /** Buttons: one that asks a command, and one that asks twice before something is lost. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface ButtonProps {
   readonly children: ComponentChildren
@@ -42,47 +42,70 @@ interface ConfirmProps {
   readonly label?: string
 }
 
-/** Asks in place. The focus goes to the way back, so that a second Enter loses nothing. */
-export function ConfirmButton({ ask, question, deed, onConfirm, busy, label }: ConfirmProps): JSX.Element {
-  const open = useSignal(false)
+interface QuestionProps {
+  readonly title: string
+  readonly question: string
+  readonly deed: string
+  readonly onKeep: () => void
+  readonly onDeed: () => void
+}
+
+/** The focus goes to the way back, so that a second Enter loses nothing. */
+function Question({ title, question, deed, onKeep, onDeed }: QuestionProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (open.value) box.current?.querySelector('button')?.focus()
-  }, [open.value])
-  if (!open.value)
-    return (
-      <Button
-        kind="danger"
-        busy={busy === true}
-        {...(label === undefined ? {} : { label })}
-        onPress={() => {
-          open.value = true
-        }}
-      >
-        {ask}
-      </Button>
-    )
+  useLayoutEffect(() => {
+    box.current?.querySelector('button')?.focus()
+  }, [])
   return (
-    <div class="confirm" role="group" aria-label={ask} ref={box}>
+    <div class="confirm" role="group" aria-label={title} ref={box}>
       <p>{question}</p>
       <div class="actions">
-        <Button
-          onPress={() => {
-            open.value = false
-          }}
-        >
-          Keep as it is
-        </Button>
-        <Button
-          kind="danger"
-          onPress={() => {
-            open.value = false
-            onConfirm()
-          }}
-        >
+        <Button onPress={onKeep}>Keep as it is</Button>
+        <Button kind="danger" onPress={onDeed}>
           {deed}
         </Button>
       </div>
     </div>
+  )
+}
+
+/** Asks in place, and gives the focus back when nothing was done. */
+export function ConfirmButton({ ask, question, deed, onConfirm, busy, label }: ConfirmProps): JSX.Element {
+  const open = useSignal(false)
+  const place = useRef<HTMLSpanElement>(null)
+  const opened = useRef(false)
+  useLayoutEffect(() => {
+    if (opened.current && !open.value) place.current?.querySelector('button')?.focus()
+    opened.current = open.value
+  }, [open.value])
+  const close = () => {
+    open.value = false
+  }
+  return (
+    <span class="confirm-place" ref={place}>
+      {open.value ? (
+        <Question
+          title={ask}
+          question={question}
+          deed={deed}
+          onKeep={close}
+          onDeed={() => {
+            close()
+            onConfirm()
+          }}
+        />
+      ) : (
+        <Button
+          kind="danger"
+          busy={busy === true}
+          {...(label === undefined ? {} : { label })}
+          onPress={() => {
+            open.value = true
+          }}
+        >
+          {ask}
+        </Button>
+      )}
+    </span>
   )
 }

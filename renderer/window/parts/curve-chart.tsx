@@ -41,21 +41,25 @@ function axis(size: number, extra: Partial<uPlot.Axis>): uPlot.Axis {
   }
 }
 
+function logScale(ticks: readonly number[]): uPlot.Scale {
+  return {
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- logarithmic: uPlot's enum is ambient and const, which single-file compilers cannot name
+    distr: 3,
+    range: [ticks[0] ?? 1, ticks.at(-1) ?? 10],
+  }
+}
+
 function optionsOf(columns: CurveColumns, width: number): uPlot.Options {
   const [least, greatest] = ends(columns)
   const log = least > 0
   const ticks = log ? logTicks(least, greatest) : []
-  const scale: uPlot.Scale = log
-    ? // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- uPlot's enum is ambient and const: single-file compilers cannot name it
-      { distr: 3, range: [ticks[0] ?? least, ticks.at(-1) ?? greatest] }
-    : {}
   return {
     width,
     height,
     padding: [8, 12, 0, 0],
     cursor: { show: false },
     legend: { show: false },
-    scales: { x: { time: false, range: (_, __, last) => [0, last] }, y: scale },
+    scales: { x: { time: false, range: (_, __, last) => [0, last] }, y: log ? logScale(ticks) : {} },
     axes: [
       axis(24, {
         grid: { show: false },

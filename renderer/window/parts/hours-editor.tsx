@@ -5,7 +5,7 @@ import type { DayRule, Hours } from '../words/hours.ts'
 import { dayNames, groupDays, minutesAsTime, ruleOf, spansOf, timeAsMinutes } from '../words/hours.ts'
 import { FaultText } from './blocks.tsx'
 import { Button } from './button.tsx'
-import type { EditorProps } from './limit-editors.tsx'
+import type { EditorProps } from './limit-editor.ts'
 
 const allWeek: Hours = Array.from({ length: 7 }, () => [[0, 1440] as [number, number]])
 const night: DayRule = { kind: 'span', from: 21 * 60, to: 7 * 60 }

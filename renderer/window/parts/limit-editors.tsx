@@ -5,13 +5,9 @@ import type { LimitName, Limits } from '../../../shared/limits.ts'
 import { gibibyte } from '../../../shared/units.ts'
 import { gibibytes, percent } from '../words/numbers.ts'
 import { HoursEditor } from './hours-editor.tsx'
+import type { EditorProps } from './limit-editor.ts'
 import { NumberInput } from './number-input.tsx'
 import { Programs } from './programs.tsx'
-
-export interface EditorProps {
-  readonly set: Limits
-  readonly change: (part: Partial<Limits>) => void
-}
 
 const megabyte = 1_000_000
 

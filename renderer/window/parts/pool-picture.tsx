@@ -8,12 +8,18 @@ import type { RingMark } from '../words/pool-rings.ts'
 const pad = 12
 const youWidth = 34
 
+/** The status in as many words as fit; none where not even the short one would be read. */
+function wordsOf({ status, short }: StageBox, room: number): string {
+  if (fit(status, room, 12) === status) return status
+  return room < 30 ? '' : fit(short, room, 12)
+}
+
 function Status({ stage, y }: { readonly stage: StageBox; readonly y: number }): JSX.Element | null {
   if (stage.status === '') return null
   const x = stage.x + Math.min(pad, stage.width / 8)
   const marked = stage.tone === 'lost' || stage.tone === 'slow'
   const room = stage.width - 2 * (x - stage.x) - (marked ? 14 : 0)
-  const words = fit(stage.status, room, 12) === stage.status ? stage.status : fit(stage.short, room, 12)
+  const words = wordsOf(stage, room)
   if (stage.tone === 'lost')
     return (
       <>

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { FaultText } from './blocks.tsx'
 import { Icon } from './icon.tsx'
-import type { EditorProps } from './limit-editors.tsx'
+import type { EditorProps } from './limit-editor.ts'
 
 const most = 50
 

@@ -61,7 +61,7 @@ export function timeAsMinutes(text: string): number | undefined {
   return minutes <= endOfDay ? minutes : undefined
 }
 
-export function ruleInWords(rule: DayRule): string {
+function ruleInWords(rule: DayRule): string {
   if (rule.kind === 'all') return 'all day'
   if (rule.kind === 'never') return 'not at all'
   if (rule.kind === 'span') return `${minutesAsTime(rule.from)} – ${minutesAsTime(rule.to)}`

@@ -3,6 +3,8 @@ import { gibibyte } from '../../../shared/units.ts'
 import type { Bytes, BytesPerSecond, Millis, Seconds } from '../../../shared/units.ts'
 
 const gap = '\u00a0'
+/** An en dash after which no line ends. */
+const dash = '–\u2060'
 const grouped = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 })
 const whole = (value: number): string => grouped.format(Math.round(value))
 
@@ -63,9 +65,9 @@ export function range([low, high]: readonly [number, number], say: (value: numbe
   const [from, to] = [say(low), say(high)]
   if (from === to) return from
   const [number, unit] = [from.split(gap), to.split(gap)]
-  if (number.length === 1 && unit.length === 1 && !from.includes(' ')) return `${from}–${to}`
+  if (number.length === 1 && unit.length === 1 && !from.includes(' ')) return `${from}${dash}${to}`
   const sameUnit = number.length === 2 && unit.length === 2 && number[1] === unit[1]
-  return sameUnit ? `${number[0] ?? ''}–${to}` : `${from} – ${to}`
+  return sameUnit ? `${number[0] ?? ''}${dash}${to}` : `${from} – ${to}`
 }
 
 const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })

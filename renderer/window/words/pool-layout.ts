@@ -16,7 +16,7 @@ const stageGap = 16
 const roomy = 110
 const mostLayerLabels = 16
 
-export type StageTone = 'plain' | 'slow' | 'waits' | 'lost'
+type StageTone = 'plain' | 'slow' | 'waits' | 'lost'
 
 export interface StageBox {
   readonly peer: string
@@ -126,7 +126,9 @@ function boxOf(
 ): StageBox {
   const { view, grid, y } = place
   const [from, to] = stage.layers
-  const boxWidth = Math.max(12, (to - from) * grid.column - (to === grid.columns ? 2 : stageGap))
+  const span = (to - from) * grid.column
+  // A thin stage keeps most of its column: the gap is never the larger part.
+  const boxWidth = span - Math.min(to === grid.columns ? 2 : stageGap, span * 0.4)
   const member = view.members.find(({ peer }) => peer === stage.peer)
   return {
     peer: stage.peer,

@@ -1,17 +1,14 @@
 /** Every scene in both themes and sizes: nothing cut, no fault for screen readers, nothing refused by the CSP. */
-import { readFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { drawn, openWindows } from '../chromium-window.ts'
 import type { View, WindowInChromium } from '../chromium-window.ts'
 import { cutTexts } from '../cut-texts.ts'
 import { scenes } from '../fixtures/scenes.ts'
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface AxeResult {
   readonly violations: readonly {
@@ -26,7 +23,7 @@ const runAxe = (): Promise<AxeResult> =>
 
 async function axeFaults(page: Page): Promise<string[]> {
   // Evaluated through the protocol: the page's own CSP lets nothing in.
-  await page.evaluate(axeSource)
+  await page.evaluate(axe.source)
   const { violations } = await page.evaluate(runAxe)
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
 }

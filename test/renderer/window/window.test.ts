@@ -24,7 +24,7 @@ const sceneOf = (name: string): Scene => {
 const push = (page: Page, kind: 'snapshot' | 'desktop', state: unknown) =>
   page.evaluate(
     ([which, value]) => {
-      fake.push(which as 'snapshot', value)
+      fake.push(which, value)
     },
     [kind, state] as const,
   )

@@ -1,10 +1,13 @@
 /** Electron's order of start: the browser is up, then what `-r` asks for, then the app's main, then `ready`. */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { extractAll } from '@electron/asar'
 import { app } from './app.ts'
 import { startChromium } from './chromium.ts'
+import './electron.ts'
 import { BrowserWindow, followTargets } from './window.ts'
 
 /** Electron's own arguments, apart from those that the app sees. */
@@ -18,13 +21,23 @@ function splitArguments(given: readonly string[]): { required: string[]; rest: s
   return { required, rest }
 }
 
+/** Electron reads files inside an archive as if it were a folder; Node needs the folder. */
+function unpack(archive: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rookery-standin-app-'))
+  extractAll(archive, folder)
+  process.on('exit', () => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return folder
+}
+
 const { required, rest } = splitArguments(process.argv.slice(2))
 /** Set by the executable of a package, which holds the app in its resources. */
 const resources = process.env['STANDIN_RESOURCES']
 const appPath =
   resources === undefined
     ? resolve(rest.find((argument) => !argument.startsWith('-')) ?? '.')
-    : join(resources, 'app')
+    : unpack(join(resources, 'app.asar'))
 
 process.argv = [join(import.meta.dirname, 'electron'), ...rest]
 Object.assign(process, {

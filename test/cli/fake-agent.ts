@@ -45,6 +45,7 @@ note(
     .join(' ')}`,
 )
 
+let agreed = limits.parse({})
 let job: JobView | null = null
 const listeners = new Set<() => void>()
 const show = (change: Partial<JobView>): void => {
@@ -130,7 +131,11 @@ const server = await createControlServer({
   },
   handlers: {
     ...refusals,
-    limits: () => Promise.resolve(limits.parse({})),
+    limits: () => Promise.resolve(agreed),
+    setLimits(change) {
+      agreed = limits.parse(change)
+      return Promise.resolve(agreed)
+    },
     status: () => Promise.resolve(snapshot()),
     host({ job: file }) {
       const peers = file.gathering.peers ?? 1

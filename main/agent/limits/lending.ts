@@ -5,7 +5,7 @@ import type { Snapshot } from '../../../shared/messages/control.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { second } from '../../../shared/units.ts'
 import type { Participation } from '../../core/job/participant.ts'
-import { LimitKeeper, type UserPause, type WallTime } from '../../core/limits/keeper.ts'
+import { LimitKeeper, type UserPause } from '../../core/limits/keeper.ts'
 import type { Log } from '../../core/ports.ts'
 import { runsOnBattery } from '../../edge/device/battery.ts'
 import { runningPrograms } from '../../edge/device/programs.ts'
@@ -19,6 +19,7 @@ import {
   createContributionCounter,
 } from './contribution-counter.ts'
 import { createUse } from './use.ts'
+import { localDay, wallTime } from './wall-time.ts'
 
 export interface Lending {
   readonly keeper: LimitKeeper
@@ -42,19 +43,6 @@ export interface LendingPorts {
 const pauseFile: z.ZodType<{ readonly pausedByUser: UserPause | null }> = z.object({
   pausedByUser: z.object({ untilMs: z.number().min(0).nullable() }).nullable(),
 })
-
-function wallTime(): WallTime {
-  const now = new Date()
-  // JavaScript's week begins on Sunday, ours on Monday.
-  const weekday = (now.getDay() + 6) % 7
-  return { epochMs: now.getTime(), weekday, minuteOfDay: now.getHours() * 60 + now.getMinutes() }
-}
-
-function localDay(): string {
-  const now = new Date()
-  const part = (value: number) => String(value).padStart(2, '0')
-  return `${now.getFullYear()}-${part(now.getMonth() + 1)}-${part(now.getDate())}`
-}
 
 export async function createLending(ports: LendingPorts): Promise<Lending> {
   const { home, log, swarm, ring } = ports

@@ -7,11 +7,13 @@ import type { RingMark } from '../words/pool-rings.ts'
 
 const pad = 12
 const youWidth = 34
+/** Names are 13 units high and bold: as wide as 14.5 of the other texts. */
+const boldSize = 14.5
 
 /** The status in as many words as fit; none where not even the short one would be read. */
 function wordsOf({ status, short }: StageBox, room: number): string {
   if (fit(status, room, 12) === status) return status
-  return room < 30 ? '' : fit(short, room, 12)
+  return fit(short, room, 12)
 }
 
 function Status({ stage, y }: { readonly stage: StageBox; readonly y: number }): JSX.Element | null {
@@ -58,7 +60,7 @@ function Stage({ stage }: { readonly stage: StageBox }): JSX.Element {
       <title>{[stage.name, stage.layers, stage.status].filter((part) => part !== '').join(', ')}</title>
       <rect class={classes} x={x} y={y} width={width} height={height} rx="6" />
       <text class="name" x={x + inset} y={y + 20}>
-        {fit(stage.name, width - 2 * inset - (badge ? youWidth + 8 : 0), 13)}
+        {fit(stage.name, width - 2 * inset - (badge ? youWidth + 8 : 0), boldSize)}
       </text>
       {badge ? (
         <>

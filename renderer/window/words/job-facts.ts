@@ -20,7 +20,7 @@ function timeFact({ result, secondsLeft }: JobView): Fact {
 function validationFact(job: JobView): Fact {
   const score = job.validationCurve.at(-1)?.scores
   if (score === undefined)
-    return { name: 'Validation', value: 'none', note: job.role === 'host' ? 'yet' : 'the host sees it' }
+    return { name: 'Validation', value: 'none', note: job.role === 'host' ? 'yet' : 'host sees it' }
   return {
     name: 'Validation',
     value: percent(score.accuracy),
@@ -69,5 +69,5 @@ export function jobLead(job: JobView, self: string): string {
 /** PCs that joined and hold nothing, with the planner's reason. */
 export const unusedWords = (job: JobView): string[] =>
   (job.plan?.layout.unused ?? []).map(
-    ({ peer, reason }) => `${nameOf(peer, job.members)} holds no layers: ${asSentence(reason)}`,
+    ({ peer, reason }) => `${nameOf(peer, job.members)} holds no layers: ${reason}.`,
   )

@@ -64,10 +64,11 @@ export function duration(seconds: Seconds): string {
 export function range([low, high]: readonly [number, number], say: (value: number) => string): string {
   const [from, to] = [say(low), say(high)]
   if (from === to) return from
-  const [number, unit] = [from.split(gap), to.split(gap)]
-  if (number.length === 1 && unit.length === 1 && !from.includes(' ')) return `${from}${dash}${to}`
-  const sameUnit = number.length === 2 && unit.length === 2 && number[1] === unit[1]
-  return sameUnit ? `${number[0] ?? ''}${dash}${to}` : `${from} – ${to}`
+  const [head, tail] = [from.split(gap), to.split(gap)]
+  if (head.length !== tail.length || head.length === 1 || head.at(-1) !== tail.at(-1))
+    return head.length === 1 && tail.length === 1 ? `${from}${dash}${to}` : `${from} – ${to}`
+  const bare = head.slice(0, -1).join(gap)
+  return head.length === 2 ? `${bare}${dash}${to}` : `${bare} – ${to}`
 }
 
 const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })

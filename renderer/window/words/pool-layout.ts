@@ -58,7 +58,7 @@ export interface PoolView {
 
 /** The name of a peer, or the end of its key where nobody told us its name. */
 export const nameOf = (peer: string, members: readonly MemberView[]): string =>
-  members.find((member) => member.peer === peer)?.displayName ?? `PC …${peer.slice(-5)}`
+  members.find((member) => member.peer === peer)?.displayName ?? `PC ${peer.slice(-5)}`
 
 export const clusterName = (index: number): string =>
   index < 26 ? `Cluster ${String.fromCharCode(65 + index)}` : `Cluster ${index + 1}`
@@ -196,8 +196,9 @@ export function poolInWords(view: PoolView): string {
   return `${clusters.length === 1 ? 'One cluster' : `${clusters.length} clusters`}. ${rows.join(' ')} ${ringWords}`
 }
 
-/** A text that fits so many units at a font size, cut with an ellipsis; wide fonts are reckoned with. */
+/** A text that fits so many units at a font size, cut with an ellipsis; nothing where three characters do not fit. */
 export function fit(text: string, room: number, fontSize: number): string {
   const most = Math.floor(room / (fontSize * 0.6))
+  if (most < 3 && text.length > most) return ''
   return text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1)).trimEnd()}…`
 }

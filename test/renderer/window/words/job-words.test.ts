@@ -15,7 +15,7 @@ describe('the job in words', () => {
       factsOf(job!).map(({ value, note }) => plain(`${value} ${note}`.trim()))
     expect(facts(snapshots.training.job)).toEqual([
       '40% 7,140 updates',
-      '2 h 10 min – 2 h 40 min',
+      '2 h 10 – 2 h 40 min',
       '20.4 samples/s',
       '51% right, loss 1.66',
     ])

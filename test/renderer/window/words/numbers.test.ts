@@ -50,7 +50,7 @@ describe('numbers as people read them', () => {
   it('say a range once where both ends read the same, and the unit once where it is one', () => {
     expect(plain(numbers.range([2.1e9, 2.7e9], numbers.bytes))).toBe('2.1–2.7 GB')
     expect(plain(numbers.range([9e8, 2e9], numbers.bytes))).toBe('900 MB – 2 GB')
-    expect(plain(numbers.range([7800, 9600], numbers.duration))).toBe('2 h 10 min – 2 h 40 min')
+    expect(plain(numbers.range([7800, 9600], numbers.duration))).toBe('2 h 10 – 2 h 40 min')
     expect(plain(numbers.range([3.8, 4.9], numbers.few))).toBe('3.8–4.9')
     expect(plain(numbers.range([7800, 7801], numbers.duration))).toBe('2 h 10 min')
   })

@@ -113,10 +113,14 @@ describe('the picture of the pool', () => {
   })
 
   it('calls a PC whose name nobody told by the end of its key', () => {
-    expect(nameOf(peers.attic, [])).toBe('PC …6dhs3')
+    expect(nameOf(peers.attic, [])).toBe('PC 6dhs3')
   })
 
   it('cuts a text that does not fit with an ellipsis', () => {
-    expect([fit('short', 100, 12), fit('a much longer text', 72, 12)]).toEqual(['short', 'a much lo…'])
+    expect([fit('short', 100, 12), fit('a much longer text', 72, 12), fit('kitchen', 20, 12)]).toEqual([
+      'short',
+      'a much lo…',
+      '',
+    ])
   })
 })

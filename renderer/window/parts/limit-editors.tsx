@@ -1,7 +1,7 @@
 /** One editor a limit. Each shows what is set and sends what a person changed, when they are done with the field. */
 import { useSignal } from '@preact/signals'
 import type { FunctionComponent, JSX } from 'preact'
-import type { LimitName, Limits } from '../../../shared/limits.ts'
+import type { LimitName } from '../../../shared/limits.ts'
 import { gibibyte } from '../../../shared/units.ts'
 import { gibibytes, percent } from '../words/numbers.ts'
 import { HoursEditor } from './hours-editor.tsx'

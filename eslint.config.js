@@ -34,5 +34,5 @@ export default defineConfig(
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },
-  { ignores: ['eslint.config.js', '.dependency-cruiser.cjs', 'docs-out/**', '**/*.cjs', '**/*.mjs'] },
+  { ignores: ['eslint.config.js', '.dependency-cruiser.cjs', 'docs-out/**', 'main/desktop/dist/**', 'renderer/dist/**', 'release/**', '**/*.cjs', '**/*.mjs'] },
 )

@@ -51,12 +51,13 @@ describe('a friend with an invite', () => {
     expect((await snapshot())?.job).toBeNull()
   })
 
-  it('joins when asked to, and trains', async () => {
-    const joined = await desktop.page.evaluate((invite) => window.rookery.join({ invite }), host.invite)
-    expect(joined).toMatchObject({ ok: true, output: { name: 'digits' } })
-    await desktop.page.evaluate(() => window.rookery.dismissInvite({}))
-    expect((await desktopState())?.pendingInvite).toBeNull()
+  it('reads the card, joins, and trains', async () => {
+    await desktop.page
+      .getByRole('heading', { name: 'Join garage-tower’s pool?' })
+      .waitFor({ timeout: 60_000 })
+    await desktop.page.getByRole('button', { name: 'Join and start training' }).click()
     await expect.poll(phase, patient).toBe('training')
+    await expect.poll(async () => (await desktopState())?.pendingInvite, patient).toBeNull()
     await expect.poll(updates, patient).toBeGreaterThan(2)
     await expect.poll(async () => (await trayOf(desktop.app)).icon, patient).toBe('training')
   })
@@ -93,6 +94,7 @@ describe('a friend with an invite', () => {
     process.kill(before, 'SIGKILL')
     await expect.poll(async () => (await desktopState())?.agent, { ...patient, interval: 50 }).toBe('stopped')
     await expect.poll(async () => (await trayOf(desktop.app)).icon).toBe('trouble')
+    await desktop.page.getByText('Agent stopped').first().waitFor()
     await expect.poll(async () => (await desktopState())?.agent, patient).toBe('running')
     expect(agentPid(desktop.home)).not.toBe(before)
     const told = () => desktop.app.evaluate(() => (globalThis as unknown as { told: string[] }).told)

@@ -25,7 +25,9 @@ for (const scene of scenes) {
       await drawn(page)
       const name = `${scene.name}-${size.width}-${colorScheme}.png`
       // Few colours: a palette makes the same picture a third as large.
-      const picture = await sharp(await page.screenshot()).png({ palette: true, quality: 100 }).toBuffer()
+      const picture = await sharp(await page.screenshot())
+        .png({ palette: true, quality: 100 })
+        .toBuffer()
       await writeFile(join(folder, name), picture)
       pictures++
     }

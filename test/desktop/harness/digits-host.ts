@@ -1,4 +1,4 @@
-/** A host of the digits, as another PC on this machine: a real agent with a home of its own. */
+/** Other PCs on this machine: real agents with homes of their own, a host of the digits and a friend. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchAgent } from '../../../main/desktop/agent/launch.ts'
@@ -21,23 +21,37 @@ export const digitsJob = (peers: number, updates: number): JobFile =>
     gathering: { peers, clusters: peers },
   })
 
-export interface DigitsHost {
+export interface Friend {
   readonly client: AgentClient
-  readonly invite: string
   end(): Promise<void>
 }
 
-export async function startHost(peers: number, updates: number): Promise<DigitsHost> {
-  const home = makeHome({ displayName: 'garage-tower' })
+export interface DigitsHost extends Friend {
+  readonly invite: string
+}
+
+async function startPc(displayName: string): Promise<Friend> {
+  const home = makeHome({ displayName })
   const runtime = join(root, 'node_modules/.bin/node')
   const agent = await launchAgent({ runtime, entry: join(root, 'main/agent/index.ts'), home })
-  const { invite } = await agent.client.command('host', { job: digitsJob(peers, updates) })
   return {
     client: agent.client,
-    invite,
     async end() {
       await agent.end()
       rmSync(home, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+}
+
+/** Gathers until so many PCs are there, then trains so long. */
+export async function startHost(peers: number, updates: number): Promise<DigitsHost> {
+  const pc = await startPc('garage-tower')
+  const { invite } = await pc.client.command('host', { job: digitsJob(peers, updates) })
+  return { ...pc, invite }
+}
+
+export async function startFriend(invite: string): Promise<Friend> {
+  const pc = await startPc('attic-pc')
+  await pc.client.command('join', { invite })
+  return pc
 }

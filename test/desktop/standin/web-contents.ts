@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { BrowserWindow } from './window.ts'
 import { app } from './app.ts'
 import { devTools } from './chromium.ts'
 import { ipcMain } from './ipc.ts'
@@ -13,6 +12,27 @@ import { preventable } from './preventable.ts'
 
 /** The name that Electron gives a preload's world. */
 const worldName = 'Electron Isolated Context'
+
+export interface WindowOptions {
+  readonly width: number
+  readonly height: number
+  readonly show?: boolean
+  readonly webPreferences: {
+    readonly preload: string
+    readonly sandbox?: boolean
+    readonly contextIsolation?: boolean
+    readonly nodeIntegration?: boolean
+  }
+}
+
+/** Of the window around the page, what the page needs. */
+interface Surround {
+  readonly id: number
+  readonly options: WindowOptions
+  isDestroyed(): boolean
+  close(): boolean
+  refuseNextWindow(): void
+}
 
 interface Frame {
   readonly id: string
@@ -33,7 +53,7 @@ type OpenHandler = (details: { readonly url: string }) => { readonly action: 'al
 export class WebContents extends EventEmitter {
   readonly id: number
   readonly session = session.defaultSession
-  readonly #window: BrowserWindow
+  readonly #window: Surround
   readonly #frames = new Map<string, Frame>()
   /** Of the preload's worlds: execution context to frame. */
   readonly #worlds = new Map<number, string>()
@@ -43,7 +63,7 @@ export class WebContents extends EventEmitter {
   #expected: string | undefined
   #mayOpen: OpenHandler = () => ({ action: 'allow' })
 
-  constructor(window: BrowserWindow) {
+  constructor(window: Surround) {
     super()
     this.#window = window
     this.id = window.id

@@ -3,19 +3,7 @@ import { EventEmitter } from 'node:events'
 import { app } from './app.ts'
 import { devTools } from './chromium.ts'
 import { preventable } from './preventable.ts'
-import { WebContents } from './web-contents.ts'
-
-interface WindowOptions {
-  readonly width: number
-  readonly height: number
-  readonly show?: boolean
-  readonly webPreferences: {
-    readonly preload: string
-    readonly sandbox?: boolean
-    readonly contextIsolation?: boolean
-    readonly nodeIntegration?: boolean
-  }
-}
+import { WebContents, type WindowOptions } from './web-contents.ts'
 
 export class UnsafeWindowError extends Error {}
 

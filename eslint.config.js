@@ -8,7 +8,7 @@ export default defineConfig(
   tseslint.configs.stylisticTypeChecked,
   { languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     rules: {
       'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
       'max-params': ['error', 4],
@@ -34,5 +34,16 @@ export default defineConfig(
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },
-  { ignores: ['eslint.config.js', '.dependency-cruiser.cjs', 'docs-out/**', '**/*.cjs', '**/*.mjs'] },
+  {
+    ignores: [
+      'eslint.config.js',
+      '.dependency-cruiser.cjs',
+      'docs-out/**',
+      'main/desktop/dist/**',
+      'renderer/dist/**',
+      'release/**',
+      '**/*.cjs',
+      '**/*.mjs',
+    ],
+  },
 )

@@ -5,14 +5,25 @@ const project = (name: string, include: string[], testTimeout: number) => ({
   test: { name, include, environment: 'node' as const, testTimeout, hookTimeout: testTimeout },
 })
 
+/** The app as people use it, in a browser: built first, on Electron or on its stand-in. */
+const desktop = {
+  test: {
+    ...project('desktop', ['test/desktop/**/*.spec.ts'], 180_000).test,
+    globalSetup: ['test/desktop/harness/distribution.ts'],
+    fileParallelism: false,
+  },
+}
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      project('core', ['test/{core,shared}/**/*.test.ts'], 20_000),
+      project('core', ['test/{core,shared,desktop}/**/*.test.ts'], 20_000),
       project('edge', ['test/edge/**/*.test.ts'], 60_000),
+      project('renderer', ['test/renderer/**/*.test.ts'], 120_000),
       project('scenarios', ['test/scenarios/**/*.test.ts'], 120_000),
       project('e2e', ['test/{e2e,cli,agent}/**/*.test.ts'], 300_000),
+      desktop,
     ],
   },
 })

@@ -1,22 +1,13 @@
 /** The settings of one agent: one schema for its file, the command line and the window. */
 import { z } from 'zod'
 import { InvalidInputError } from './errors.ts'
-import { gibibyte } from './units.ts'
+import { limits } from './limits.ts'
 
 export const settings = z.strictObject({
-  version: z.literal(1).default(1),
+  version: z.literal(2).default(2),
   /** What other members see. Empty: the machine's host name. */
   displayName: z.string().max(60).default(''),
-  limits: z
-    .strictObject({
-      /** Tensor memory to lend; 0: half of what is free when a job starts. */
-      memoryBytes: z
-        .number()
-        .min(0)
-        .max(4096 * gibibyte)
-        .default(0),
-    })
-    .prefault({}),
+  limits: limits.prefault({}),
   network: z
     .strictObject({
       /** TCP port to listen on; 0: any free one. */
@@ -39,6 +30,8 @@ export type Settings = z.infer<typeof settings>
 /** Version n of the file to version n+1. Index 0 takes version 0: a file from before versions were written. */
 const migrations: readonly ((old: Record<string, unknown>) => Record<string, unknown>)[] = [
   (old) => ({ ...old, version: 1 }),
+  // Version 2 has more limits; what is absent takes its default.
+  (old) => ({ ...old, version: 2 }),
 ]
 
 /** Settings from a file of any known version. @throws InvalidInputError naming the first field that is wrong */

@@ -9,7 +9,8 @@ import type { startEngineThread } from '../edge/engine/tfjs/client.ts'
 import type { DiskVault } from '../edge/store/vault.ts'
 import type { Swarm } from '../edge/swarm/swarm.ts'
 import type { Changes } from './changes.ts'
-import { displayNameOf } from './device.ts'
+import { displayNameOf } from './display-name.ts'
+import type { Lending } from './limits/lending.ts'
 import { version } from './version.ts'
 
 export type EngineThread = Awaited<ReturnType<typeof startEngineThread>>
@@ -23,12 +24,16 @@ export interface CurrentJob {
 
 /** A job of our own. */
 export interface HostedHere extends CurrentJob {
-  readonly invite: string
+  /** The newest. */
+  invite: string
+  /** One more, with a secret of its own. @throws InvalidInviteError where nobody could reach us */
+  newInvite(): string
 }
 
 export interface AgentParts {
   readonly home: string
-  readonly settings: Settings
+  /** In force now. */
+  settings: Settings
   readonly log: Log
   readonly swarm: Swarm
   readonly store: DiskShardStore
@@ -36,12 +41,18 @@ export interface AgentParts {
   /** What the engine runs on; the setting before one was started. */
   backend: string
   readonly changes: Changes
+  readonly lending: Lending
   /** The newest job; an ended one stays to be looked at until the next begins. */
-  current: (CurrentJob & { readonly invite?: string }) | undefined
+  current: CurrentJob | HostedHere | undefined
   /** A job is being launched or joined: a second one has to wait. */
   busy: boolean
   startEngine(): Promise<EngineThread>
   readonly shutdown: () => void
+}
+
+/** The job if it is our own. */
+export function hostedOf(job: AgentParts['current']): HostedHere | undefined {
+  return job !== undefined && 'newInvite' in job ? job : undefined
 }
 
 /** The job under way. @throws InvalidInputError when there is none */
@@ -51,9 +62,9 @@ export function currentOf({ current }: AgentParts): CurrentJob {
   return current
 }
 
-export function snapshotOf({ home, settings, swarm, backend, current }: AgentParts): Snapshot {
+export function snapshotOf({ home, settings, swarm, backend, current, lending }: AgentParts): Snapshot {
   const view = current?.participation.view()
-  const invite = view?.phase === 'gathering' ? (current?.invite ?? null) : null
+  const invite = view?.phase === 'gathering' ? (hostedOf(current)?.invite ?? null) : null
   return {
     version,
     self: swarm.self,
@@ -61,6 +72,7 @@ export function snapshotOf({ home, settings, swarm, backend, current }: AgentPar
     home,
     addresses: [...swarm.addresses()],
     backend,
+    ...lending.shown(),
     job: view === undefined ? null : { ...view, invite },
   }
 }

@@ -8,11 +8,14 @@ import { startEngineThread } from '../edge/engine/tfjs/client.ts'
 import { openIdentity } from '../edge/identity/identity.ts'
 import { verifyJobRecord } from '../edge/identity/job-record.ts'
 import { lockHome } from '../edge/store/home.ts'
+import { resetIfAsked } from '../edge/store/reset.ts'
 import { createVault } from '../edge/store/vault.ts'
 import { createSwarm, type Swarm } from '../edge/swarm/swarm.ts'
 import { type AgentParts, snapshotOf } from './agent-parts.ts'
 import { createChanges } from './changes.ts'
+import { realClock } from './clock.ts'
 import { handleCommands } from './commands.ts'
+import { createLending } from './limits/lending.ts'
 import { version } from './version.ts'
 
 export interface Agent {
@@ -31,6 +34,7 @@ export interface AgentSettings {
 /** @throws AlreadyInUseError for a home or port that is taken; InvalidInputError for a damaged home */
 export async function startAgent({ home, settings, log }: AgentSettings): Promise<Agent> {
   const lock = await lockHome(home)
+  if (await resetIfAsked(home)) log('info', 'benchmarks, data and known peers were forgotten, as asked')
   const swarm = await openSwarm(home, settings, log).catch(async (error: unknown) => {
     await lock.release()
     throw error
@@ -39,20 +43,28 @@ export async function startAgent({ home, settings, log }: AgentSettings): Promis
   const shutdown = () => {
     end.resolve(undefined)
   }
+  const changes = createChanges()
+  const lending = await createLending({
+    home,
+    log,
+    swarm,
+    settings: () => parts.settings,
+    ring: changes.ring,
+  })
   const parts: AgentParts = {
-    ...{ home, settings, log, swarm, shutdown },
+    ...{ home, settings, log, swarm, shutdown, changes, lending },
     store: await createShardStore(join(home, 'shards')),
     vault: await createVault(home),
-    changes: createChanges(),
     current: undefined,
     busy: false,
     backend: settings.engine.backend,
     async startEngine() {
-      const engine = await startEngineThread({ backend: settings.engine.backend })
+      const engine = await startEngineThread({ backend: parts.settings.engine.backend })
       parts.backend = engine.backend
       return engine
     },
   }
+  swarm.setCaps(settings.limits)
   const server = await createControlServer({
     home,
     handlers: handleCommands(parts),
@@ -62,6 +74,7 @@ export async function startAgent({ home, settings, log }: AgentSettings): Promis
   log('info', `agent ${version} runs`, { self: swarm.self, addresses: swarm.addresses() })
   const ended = end.promise.then(async () => {
     await parts.current?.release()
+    await lending.end().catch(() => undefined)
     await server.close()
     await swarm.stop()
     await lock.release()
@@ -79,5 +92,6 @@ async function openSwarm(home: string, { network }: Settings, log: Log): Promise
     datastorePath: join(home, 'peers'),
     log,
     verifyRecord: verifyJobRecord,
+    clock: realClock,
   })
 }

@@ -1,14 +1,18 @@
 /** What this PC lends to a job: memory by the settings, speed by a real stage step. */
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Settings } from '../../shared/settings.ts'
 import type { DeviceReport } from '../../shared/messages/wire.ts'
 import { measureSpeed } from '../core/job/benchmark.ts'
+import type { LentPc } from '../core/job/join-estimate.ts'
 import type { StageEngine } from '../core/ports.ts'
 import { createBenchmarkCache } from '../edge/device/benchmark-cache.ts'
 import { describeDevice, memoryBudget } from '../edge/device/device.ts'
+import type { AgentParts } from './agent-parts.ts'
 import { realClock } from './clock.ts'
+import { displayNameOf } from './display-name.ts'
 import { version } from './version.ts'
+
+const cacheOf = (home: string) => createBenchmarkCache(join(home, 'benchmark.json'))
 
 /** @throws DeviceMemoryError, InvariantError when the speed cannot be measured */
 export async function reportDevice(
@@ -17,17 +21,37 @@ export async function reportDevice(
   engine: StageEngine,
 ): Promise<DeviceReport> {
   const { cpuModel } = await describeDevice()
-  const cache = createBenchmarkCache(join(home, 'benchmark.json'))
   const measure = () => measureSpeed({ engine, clock: realClock })
+  const measured = await cacheOf(home).speed({ backend: engine.backend, cpuModel, version }, measure)
   return {
     displayName: displayNameOf(settings),
     backend: engine.backend,
     memoryBytes: await memoryBudget({ setting: settings.limits.memoryBytes }),
-    flopsPerSecond: await cache.speed({ backend: engine.backend, cpuModel, version }, measure),
+    // What it can do in the share of the time that its owner allows.
+    flopsPerSecond: measured * settings.limits.computeShare,
   }
 }
 
-/** What other members see of us. */
-export function displayNameOf(settings: Settings): string {
-  return (settings.displayName === '' ? hostname() : settings.displayName).slice(0, 60)
+/**
+ * What this PC would lend to a job that begins now. Where its speed was never measured, that is done first, on an
+ * engine of its own: it takes some seconds once.
+ *
+ * @throws DeviceMemoryError
+ */
+export async function lentPc(parts: AgentParts): Promise<LentPc> {
+  const { limits } = parts.settings
+  const { uploadBytesPerSecond, downloadBytesPerSecond } = limits
+  const known = await cacheOf(parts.home).latest({ cpuModel: (await describeDevice()).cpuModel, version })
+  const caps = { uploadBytesPerSecond, downloadBytesPerSecond }
+  if (known !== undefined) {
+    const memoryBytes = await memoryBudget({ setting: limits.memoryBytes })
+    return { memoryBytes, flopsPerSecond: known * limits.computeShare, ...caps }
+  }
+  const engine = await parts.startEngine()
+  try {
+    const { memoryBytes, flopsPerSecond } = await reportDevice(parts.home, parts.settings, engine)
+    return { memoryBytes, flopsPerSecond, ...caps }
+  } finally {
+    await engine.stop()
+  }
 }

@@ -8,12 +8,19 @@ import { createMembership } from '../edge/identity/certificate.ts'
 import { jobIdOf } from '../edge/identity/job-key.ts'
 import type { AgentParts, CurrentJob } from './agent-parts.ts'
 import { realClock } from './clock.ts'
-import { reportDevice } from './device.ts'
+import { lendEngine } from './job-engine.ts'
 
 type Found = ReturnType<typeof parseInvite>
 
+/** Read an invite of another PC’s job. @throws InvalidInviteError */
+export function readInvite({ swarm }: AgentParts, link: string): Found {
+  const invite = parseInvite(link, Date.now())
+  if (invite.host === swarm.self) throw new InvalidInviteError('this is your own invite; give it to a friend')
+  return invite
+}
+
 /** Where the host is now: as the invite says, or else as the swarm's directory does. @throws PeerLostError */
-async function reachHost({ swarm, log }: AgentParts, invite: Found): Promise<void> {
+export async function reachHost({ swarm, log }: AgentParts, invite: Found): Promise<void> {
   try {
     await swarm.connect(invite.addresses)
   } catch (error) {
@@ -28,23 +35,22 @@ async function reachHost({ swarm, log }: AgentParts, invite: Found): Promise<voi
 
 /** @throws InvalidInviteError, PeerLostError, RefusedError; DeviceMemoryError */
 export async function joinJobOf(parts: AgentParts, link: string): Promise<CurrentJob> {
-  const { swarm, settings, home, log, store, vault } = parts
-  const invite = parseInvite(link, Date.now())
-  if (invite.host === swarm.self) throw new InvalidInviteError('this is your own invite; give it to a friend')
-  const engine = await parts.startEngine()
+  const { swarm, log, store, vault } = parts
+  const invite = readInvite(parts, link)
+  const thread = await parts.startEngine()
   const membership = createMembership(invite.publicKey, Date.now)
   const links = swarm.openLinks({ ...membership, certificate: null, hosting: false })
   const giveBack = async () => {
     links.close()
-    await engine.stop()
+    await thread.stop()
   }
   try {
     await reachHost(parts, invite)
     await links.learnAddresses(invite.host, invite.addresses)
-    const device = await reportDevice(home, settings, engine)
+    const { engine, device, restedMs, wake } = await lendEngine(parts, thread)
     const { job } = membership
     const request = { job, secret: invite.secret, device, addresses: [...swarm.addresses()].slice(0, 32) }
-    const ports = { links, clock: realClock, log, engine, store, vault }
+    const ports = { links, clock: realClock, log, engine, restedMs, store, vault }
     const participation = await requestAdmission(ports, {
       host: invite.host,
       request,
@@ -55,10 +61,14 @@ export async function joinJobOf(parts: AgentParts, link: string): Promise<Curren
         return joinJob(ports, { job, name, host: invite.host, displayName, memoryBytes }, parts.changes.ring)
       },
     })
+    const leave = () => {
+      wake()
+      participation.leave()
+    }
     return {
-      participation,
+      participation: { ...participation, leave },
       async release() {
-        participation.leave()
+        leave()
         await participation.ended
         await giveBack()
       },

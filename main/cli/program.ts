@@ -8,6 +8,7 @@ import { addDemo } from './commands/demo.ts'
 import { addEvaluate } from './commands/evaluate.ts'
 import { addHost } from './commands/host.ts'
 import { addJoin } from './commands/join.ts'
+import { addLimits } from './commands/limits.ts'
 import { addPlan } from './commands/plan.ts'
 import { addPredict } from './commands/predict.ts'
 import { addStatus } from './commands/status.ts'
@@ -21,6 +22,7 @@ const parts = [
   addJoin,
   addStatus,
   addSteering,
+  addLimits,
   addAgent,
   addPlan,
   addBench,

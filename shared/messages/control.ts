@@ -3,7 +3,10 @@ import { z } from 'zod'
 import { jobId, peerId } from '../ids.ts'
 import { jobFile } from '../job/spec.ts'
 import { scores } from '../model/graph.ts'
+import { limits, limitsChange, limitState } from '../limits.ts'
 import { plan } from '../plan/plan.ts'
+import { dataPreview, joinCard, modelCard, hostForecast, answer } from './cards.ts'
+import { dataSource } from '../job/data.ts'
 
 const errorReport = z.object({
   kind: z.enum(['peer-fault', 'bad-input', 'out-of-resource', 'aborted', 'bug']),
@@ -99,6 +102,14 @@ export const jobView = z.object({
 })
 export type JobView = z.infer<typeof jobView>
 
+const contribution = z.object({
+  samples: amount,
+  trainedSeconds: amount,
+  sentBytes: amount,
+  receivedBytes: amount,
+})
+export type Contribution = z.infer<typeof contribution>
+
 /** Everything a face shows. One snapshot a change, at most ten a second. */
 export const snapshot = z.object({
   version: z.string(),
@@ -107,6 +118,18 @@ export const snapshot = z.object({
   home: z.string(),
   addresses: z.array(z.string()),
   backend: z.string(),
+  limits: z.array(limitState),
+  /** Pause in force that no single limit makes: asked for by the user, perhaps until a moment (ms since 1970). */
+  pausedByUser: z.object({ untilMs: amount.nullable() }).nullable(),
+  /** What this PC gave: since midnight, and since it was installed. */
+  contribution: z.object({ today: contribution, total: contribution }),
+  /** What Rookery uses now. */
+  use: z.object({
+    cpuShare: amount,
+    memoryBytes: amount,
+    uploadBytesPerSecond: amount,
+    downloadBytesPerSecond: amount,
+  }),
   job: jobView.nullable(),
 })
 export type Snapshot = z.infer<typeof snapshot>
@@ -119,12 +142,43 @@ export const commands = {
   join: { in: z.object({ invite: z.string().max(4096) }), out: z.object({ job: jobId, name: z.string() }) },
   /** Host: plan now with who is there. */
   start: { in: z.object({}), out: z.null() },
-  pause: { in: z.object({}), out: z.object({ phase: jobPhase }) },
+  /** Finish what is in flight, then rest; for so long, or until `resume`. */
+  pause: { in: z.object({ forMs: amount.optional() }), out: z.object({ phase: jobPhase }) },
   resume: { in: z.object({}), out: z.null() },
   /** Host: end the training early and keep the model. */
   finish: { in: z.object({}), out: z.null() },
   /** Member: drain and go. Host: stop the job without a model. */
   leave: { in: z.object({}), out: z.null() },
+  /** What joining would mean; nothing is joined. */
+  preview: { in: z.object({ invite: z.string().max(4096) }), out: joinCard },
+  limits: { in: z.object({}), out: limits },
+  /** Change some limits; in force within a second. */
+  setLimits: { in: limitsChange, out: limits },
+  /** What the desktop knows better than we do. */
+  power: { in: z.object({ onBattery: z.boolean(), idleSeconds: amount }), out: z.null() },
+  models: { in: z.object({}), out: z.array(modelCard) },
+  /** Look into data before hosting it. */
+  inspectData: { in: z.object({ source: dataSource, model: z.string() }), out: dataPreview },
+  /** Time to finish with 1 to N PCs like this one. */
+  forecastHost: { in: z.object({ job: jobFile, peers: z.int().min(1).max(16) }), out: hostForecast },
+  /** Host: a new invite; the one before still works until it expires. */
+  invite: { in: z.object({}), out: z.object({ invite: z.string() }) },
+  /** Host: this peer has to go. */
+  removeMember: { in: z.object({ peer: peerId }), out: z.null() },
+  evaluate: {
+    in: z.object({ model: z.string(), data: dataSource }),
+    out: z.object({ samples: amount, scores }),
+  },
+  predict: { in: z.object({ model: z.string(), input: z.string().max(100_000) }), out: z.array(answer) },
+  /** Copy a finished model to a folder of the user's. */
+  exportModel: { in: z.object({ model: z.string(), to: z.string() }), out: z.null() },
+  /** Write a bundle for a bug report: logs, settings, versions; no keys, invites or addresses. */
+  diagnostics: { in: z.object({ to: z.string() }), out: z.object({ file: z.string() }) },
+  backupIdentity: { in: z.object({ to: z.string() }), out: z.null() },
+  /** In force at the agent's next start. */
+  restoreIdentity: { in: z.object({ from: z.string() }), out: z.null() },
+  /** Forget benchmarks, data and known peers; identity, settings and models stay. In force at the next start. */
+  reset: { in: z.object({}), out: z.null() },
   /** End the agent. */
   shutdown: { in: z.object({}), out: z.null() },
 } as const

@@ -13,6 +13,7 @@ const envelope = { job: jobId, plan: planNumber }
 const message = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...envelope, ...shape })
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+const amount = z.number().min(0).max(1e24)
 const sentence = z.string().max(500)
 const index = z.int().min(0).max(1_000_000)
 
@@ -74,6 +75,27 @@ export const joinRequest = message('join-request', {
 })
 /** Host to stranger: "you are a member." */
 export const admitted = message('admitted', { certificate, name: z.string().max(80) })
+/** Stranger to host: "what is this job, and what would it ask of me?" Nothing is joined. */
+export const jobSummaryRequest = message('job-summary-request', { secret: z.string().max(128) })
+/** Host to stranger: enough to say what joining would mean. */
+export const jobSummary = message('job-summary', {
+  name: z.string().max(80),
+  hostName: z.string().max(60),
+  model: z.string().max(256),
+  /** Members now, the host included. */
+  members: count,
+  /** Whether the host still takes members. */
+  open: z.boolean(),
+  parameters: count,
+  /** Of a whole copy, as the planner counts. */
+  memoryBytes: amount,
+  /** Of a training step. */
+  flopsPerSample: amount,
+  /** Over the narrowest and the widest border between two layers. */
+  activationBytesPerSample: z.tuple([amount, amount]),
+  /** Of one cluster, between two averages. */
+  samplesBetweenAverages: amount,
+})
 /** Anyone: "no." */
 export const refused = message('refused', { refusal, text: sentence })
 
@@ -187,7 +209,7 @@ export const jobEnded = message('job-ended', {
 })
 
 const headers = [
-  joinRequest, admitted, refused,
+  joinRequest, admitted, refused, jobSummaryRequest, jobSummary,
   roster, measureLinks, probe, probeReply, links, assignment, replan, stageReady, parameters, parametersRequest, start,
   shardRequest, shardPiece, shardRefused,
   activation, gradient, judged, endOfStream,

@@ -12,6 +12,7 @@ export const stagePlan = z.strictObject({
   memoryBytes: amount,
   secondsPerMicroBatch: amount,
 })
+export type StagePlan = z.infer<typeof stagePlan>
 
 export const clusterPlan = z.strictObject({
   stages: z.array(stagePlan).min(1).max(1024),

@@ -9,6 +9,8 @@ import { parseArgs } from 'node:util'
 import { InvalidInputError } from '../../shared/errors.ts'
 import type { JobResult, JobView, Snapshot } from '../../shared/messages/control.ts'
 import { createControlServer } from '../../main/edge/control/server.ts'
+import { limits } from '../../shared/limits.ts'
+import { nothingLent, refusals } from '../edge/control/example-state.ts'
 import { exampleJob, exampleMember } from './example-job.ts'
 
 const { values } = parseArgs({
@@ -43,6 +45,7 @@ note(
     .join(' ')}`,
 )
 
+let agreed = limits.parse({})
 let job: JobView | null = null
 const listeners = new Set<() => void>()
 const show = (change: Partial<JobView>): void => {
@@ -56,6 +59,7 @@ const snapshot = (): Snapshot => ({
   home,
   addresses: [],
   backend: 'fake',
+  ...nothingLent,
   job,
 })
 
@@ -126,6 +130,12 @@ const server = await createControlServer({
     return () => listeners.delete(listener)
   },
   handlers: {
+    ...refusals,
+    limits: () => Promise.resolve(agreed),
+    setLimits(change) {
+      agreed = limits.parse({ ...agreed, ...change })
+      return Promise.resolve(agreed)
+    },
     status: () => Promise.resolve(snapshot()),
     host({ job: file }) {
       const peers = file.gathering.peers ?? 1

@@ -21,8 +21,8 @@ function helpOf(command: Command): string {
 describe('the help', () => {
   it('knows every command of the promise that this release keeps', () => {
     expect(leaves(program).map((command) => command.name())).toEqual([
-      ...['demo', 'host', 'join', 'status', 'start', 'pause', 'resume', 'finish', 'leave', 'agent'],
-      ...['plan', 'device', 'evaluate', 'predict'],
+      ...['demo', 'host', 'join', 'status', 'start', 'pause', 'resume', 'finish', 'leave', 'limits'],
+      ...['agent', 'plan', 'device', 'evaluate', 'predict'],
     ])
   })
 

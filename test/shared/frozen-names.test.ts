@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { recipe } from '../../shared/job/recipe.ts'
+import { desktopSettings } from '../../shared/desktop-settings.ts'
 import { jobFile } from '../../shared/job/spec.ts'
 import { agentLine, commands, faceLine } from '../../shared/messages/control.ts'
 import { readSettings } from '../../shared/settings.ts'
@@ -20,6 +21,22 @@ describe('names that may not change unnoticed', () => {
       'resume',
       'finish',
       'leave',
+      'preview',
+      'limits',
+      'setLimits',
+      'power',
+      'models',
+      'inspectData',
+      'forecastHost',
+      'invite',
+      'removeMember',
+      'evaluate',
+      'predict',
+      'exportModel',
+      'diagnostics',
+      'backupIdentity',
+      'restoreIdentity',
+      'reset',
       'shutdown',
     ])
     expect(faceLine.options.map((option) => option.shape.type.value)).toEqual(['hello', 'command', 'watch'])
@@ -33,12 +50,25 @@ describe('names that may not change unnoticed', () => {
 
   it('are the settings and their defaults', () => {
     expect(readSettings({})).toEqual({
-      version: 1,
+      version: 2,
       displayName: '',
-      limits: { memoryBytes: 0 },
+      limits: {
+        memoryBytes: 0,
+        computeShare: 1,
+        uploadBytesPerSecond: 0,
+        downloadBytesPerSecond: 0,
+        trainOnBattery: false,
+        idleMinutes: 0,
+        pausePrograms: [],
+        networkIsMetered: false,
+      },
       network: { port: 0, address: '0.0.0.0', localDiscovery: true },
       engine: { backend: 'auto' },
     })
+  })
+
+  it('are the settings of the desktop and their defaults', () => {
+    expect(desktopSettings.parse({})).toEqual({ startAtLogin: false, notifications: true, theme: 'system' })
   })
 
   it('are the axes of a recipe and their defaults', () => {

@@ -3,9 +3,18 @@ import { InvalidInputError } from '../../shared/errors.ts'
 import { readSettings } from '../../shared/settings.ts'
 
 const defaults = {
-  version: 1,
+  version: 2,
   displayName: '',
-  limits: { memoryBytes: 0 },
+  limits: {
+    memoryBytes: 0,
+    computeShare: 1,
+    uploadBytesPerSecond: 0,
+    downloadBytesPerSecond: 0,
+    trainOnBattery: false,
+    idleMinutes: 0,
+    pausePrograms: [],
+    networkIsMetered: false,
+  },
   network: { port: 0, address: '0.0.0.0', localDiscovery: true },
   engine: { backend: 'auto' },
 }
@@ -24,12 +33,19 @@ describe('settings', () => {
     })
   })
 
+  it('of version 1 keep what they say; what is new takes its default', () => {
+    expect(readSettings({ version: 1, limits: { memoryBytes: 1e9 } })).toEqual({
+      ...defaults,
+      limits: { ...defaults.limits, memoryBytes: 1e9 },
+    })
+  })
+
   it.each([
     [{ network: { port: 70_000 } }, /^settings: network\.port: /],
     [{ limits: { memoryBytes: -1 } }, /^settings: limits\.memoryBytes: /],
     [{ engine: { backend: 'cuda' } }, /^settings: engine\.backend: /],
     [{ colour: 'red' }, /^settings: Unrecognized key: "colour"/],
-    [{ version: 2 }, /^settings: version: /],
+    [{ version: 3 }, /^settings: version: /],
   ])('that are wrong are refused with the field in the sentence (%#)', (raw, sentence) => {
     expect(() => readSettings(raw)).toThrow(InvalidInputError)
     expect(() => readSettings(raw)).toThrow(sentence)

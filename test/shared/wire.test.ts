@@ -20,7 +20,17 @@ describe('the messages between agents', () => {
           'held',
           'hold',
         ],
-        ...['job-ended', 'join-request', 'judged', 'leaving', 'links', 'measure-links', 'parameters'],
+        ...[
+          'job-ended',
+          'job-summary',
+          'job-summary-request',
+          'join-request',
+          'judged',
+          'leaving',
+          'links',
+          'measure-links',
+          'parameters',
+        ],
         ...[
           'parameters-request',
           'pause-request',

@@ -9,6 +9,7 @@ import { createHost } from './host/host.ts'
 import type { HostedJob } from './host/host-state.ts'
 import type { MemberPorts, Membership } from './member/member-ports.ts'
 import { viewOfMember } from './member/member-view.ts'
+import type { MemberState } from './member/member-state.ts'
 import { Member } from './member/member.ts'
 
 /** A job under way here. Commands go down, `view` is the state that goes up. */
@@ -23,6 +24,10 @@ export interface Participation {
   finish(): void
   /** Member: go. Host: stop without a model. */
   leave(): void
+  /** Host: send a member away. False when there is no such member, and for a member of another's job. */
+  removeMember(peer: PeerId): boolean
+  /** What this PC itself does. */
+  own(): OwnPart
 }
 
 interface Router {
@@ -31,6 +36,20 @@ interface Router {
   /** A fault of our own, met while a message was taken: the job stops here, the agent lives. */
   readonly onFault: (error: unknown) => void
 }
+
+export interface OwnPart {
+  readonly state: MemberState['name']
+  /** A pause that this PC asked for is in force or on its way. */
+  readonly pausesByUs: boolean
+  /** Since it took its stage. */
+  readonly samples: number
+}
+
+const ownPart = (member: Member): OwnPart => ({
+  state: member.state.name,
+  pausesByUs: member.pausesByUs(),
+  samples: member.lastReport.samples,
+})
 
 /** Messages to whom they are for; what no honest peer sends is logged and dropped. */
 function route(ports: MemberPorts, { deliver, lost, onFault }: Router): () => void {
@@ -97,6 +116,8 @@ export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => v
     leave: () => {
       stop.abort()
     },
+    removeMember: (peer) => host.removeMember(peer),
+    own: () => ownPart(member),
   }
 }
 
@@ -156,5 +177,7 @@ export function joinJob(ports: MemberPorts, membership: Membership, onChange: ()
     leave: () => {
       member.leave('left on purpose')
     },
+    removeMember: () => false,
+    own: () => ownPart(member),
   }
 }

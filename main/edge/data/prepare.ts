@@ -10,7 +10,7 @@ import { openCifar10 } from './formats/cifar10.ts'
 import { openCsv } from './formats/csv.ts'
 import { openIdx } from './formats/idx.ts'
 import { openImages } from './formats/images.ts'
-import type { SampleStream } from './formats/samples.ts'
+import type { ReadingContext, SampleStream } from './formats/samples.ts'
 import { readWindows, tokensOf } from './formats/text.ts'
 import { type FinishedLabels, createLabelCollector } from './labels.ts'
 import { createMoments } from './normalization.ts'
@@ -53,9 +53,9 @@ export async function prepareData(request: PrepareRequest): Promise<DataManifest
   return source.type === 'text' ? prepareText(source.path, request) : prepareSamples(source, request)
 }
 
-function openSamples(
+export function openSamples(
   source: Exclude<DataSource, { type: 'text' }>,
-  context: PrepareRequest,
+  context: ReadingContext,
 ): SampleStream | Promise<SampleStream> {
   switch (source.type) {
     case 'csv':
@@ -70,7 +70,10 @@ function openSamples(
 }
 
 /** Rows for training and for validation: at least one trains; a share above 0 holds out at least one of several. */
-function divide(count: number, share: number): Pick<DataManifest, 'trainSamples' | 'validationSamples'> {
+export function divide(
+  count: number,
+  share: number,
+): Pick<DataManifest, 'trainSamples' | 'validationSamples'> {
   const wanted = share > 0 ? Math.max(1, Math.round(count * share)) : 0
   const validationSamples = Math.min(wanted, count - 1)
   return { trainSamples: count - validationSamples, validationSamples }

@@ -37,6 +37,8 @@ export interface BenchmarkCache {
    * A cache that cannot be read or written costs a measurement, never an error; errors of `measure` pass through.
    */
   speed(on: MeasuredOn, measure: () => Promise<FlopsPerSecond>): Promise<FlopsPerSecond>
+  /** What was measured last on this processor with this version, whatever the backend; undefined: nothing that still holds. */
+  latest(on: Omit<MeasuredOn, 'backend'>): Promise<FlopsPerSecond | undefined>
 }
 
 /**
@@ -56,6 +58,12 @@ export function createBenchmarkCache(file: string, now: () => number = Date.now)
       const entries = [...kept, { ...on, measuredAt, flopsPerSecond }].slice(-maxEntries)
       await writeEntries(file, entries)
       return flopsPerSecond
+    },
+    async latest({ cpuModel, version }) {
+      const known = (await readEntries(file)).filter(
+        (entry) => isFresh(entry, now()) && entry.cpuModel === cpuModel && entry.version === version,
+      )
+      return known.sort((a, b) => Date.parse(b.measuredAt) - Date.parse(a.measuredAt))[0]?.flopsPerSecond
     },
   }
 }

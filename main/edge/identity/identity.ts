@@ -49,6 +49,15 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
+/** An identity that is there, and the text of its file. @throws InvalidInputError when it is missing or damaged */
+export async function readIdentityText(
+  path: string,
+): Promise<{ readonly text: string; readonly identity: Identity }> {
+  const text = await readIfThere(path)
+  if (text === undefined) throw new InvalidInputError(`there is no identity file ${path}`)
+  return { text, identity: parseIdentity(text, path) }
+}
+
 /**
  * The identity kept in a file, made at the first call. Only the user can read the file. What is there already is
  * never overwritten.

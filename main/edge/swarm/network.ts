@@ -13,7 +13,7 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import type { LevelDatastore } from 'datastore-level'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { AlreadyInUseError, InvalidInputError } from '../../../shared/errors.ts'
-import { hour, second } from '../../../shared/units.ts'
+import { hour, mebibyte, second } from '../../../shared/units.ts'
 import { listenAddresses, compareForDialing } from './addresses.ts'
 
 /** The part of libp2p's transport manager that only services can reach. */
@@ -49,6 +49,12 @@ const relay = circuitRelayServer({
   maxOutboundHopStreams: 64,
 })
 
+/**
+ * 40 MB/s over 50 ms. A stream that is held back to keep a download cap still takes what its window allowed before,
+ * so it bounds how far such a cap is exceeded for a moment; libp2p ends a stream that buffers 4 MiB.
+ */
+const maxStreamWindowSize = 2 * mebibyte
+
 const connections = {
   maxConnections: 1000,
   // Several computers behind one home address, or on one machine, join in the same second.
@@ -76,7 +82,7 @@ function optionsOf(settings: NetworkSettings): Libp2pOptions<RookeryServices> {
       circuitRelayTransport(),
     ],
     connectionEncrypters: [tls(), noise()],
-    streamMuxers: [yamux()],
+    streamMuxers: [yamux({ streamOptions: { maxStreamWindowSize } })],
     connectionManager: connections,
     connectionMonitor: monitor,
     connectionGater: settings.gater,

@@ -4,7 +4,7 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import { InvariantError, PeerLostError } from '../../../shared/errors.ts'
 import type { JobId, PeerId } from '../../../shared/ids.ts'
 import type { JobRecord } from '../../../shared/invite.ts'
-import type { Log } from '../../core/ports.ts'
+import type { Clock, Log } from '../../core/ports.ts'
 import { dialableAddresses, parseAddresses } from './addresses.ts'
 import { createJobDirectory, recordRules } from './job-directory.ts'
 import { openKnownPeers } from './known-peers.ts'
@@ -17,6 +17,7 @@ import {
   type Patience,
 } from './links/job-links.ts'
 import { acceptStream } from './links/arrival.ts'
+import { createShaper, type Caps, type TrafficCount } from './links/shaper.ts'
 import { startNetwork, type NetworkSettings, type Node } from './network.ts'
 import { createRelayUse, relayGate, type RelayUse } from './relay.ts'
 
@@ -33,6 +34,7 @@ export interface SwarmSettings extends Pick<NetworkSettings, 'privateKey' | 'lis
   /** Whether a directory record is signed by the job that it names. */
   readonly verifyRecord: (record: JobRecord) => boolean
   readonly patience?: Partial<Patience>
+  readonly clock: Clock
 }
 
 export interface Swarm {
@@ -46,6 +48,10 @@ export interface Swarm {
   /** Publish where a job's host is, now and every ten minutes. Resolves once another peer keeps it: do not wait for it. */
   announceJob(record: JobRecord): Promise<void>
   findJob(job: JobId, signal?: AbortSignal): Promise<JobRecord | undefined>
+  /** What the line may carry, from now on. */
+  setCaps(caps: Caps): void
+  /** Bytes of all jobs since the start. */
+  traffic(): TrafficCount
   stop(): Promise<void>
 }
 
@@ -81,6 +87,7 @@ function networkOf(node: Node, relays: RelayUse, settings: SwarmSettings): Netwo
     log: settings.log,
     now: Date.now,
     patience: { ...usualPatience, ...settings.patience },
+    shaper: createShaper(settings.clock),
     dial: (peer, signal) => dial(node, relays, { peer: idOf(peer), signal }),
     drop: (peer, reason) => {
       for (const connection of node.getConnections(idOf(peer))) connection.abort(new PeerLostError(reason))
@@ -157,6 +164,10 @@ export async function createSwarm(settings: SwarmSettings): Promise<Swarm> {
     connect: (addresses) => connectTo(node, addresses),
     announceJob: (record) => directory.announce(record),
     findJob: (job, signal) => directory.find(job, signal),
+    setCaps: (caps) => {
+      network.shaper.setCaps(caps)
+    },
+    traffic: () => network.shaper.traffic(),
     async stop() {
       links?.close()
       directory.stop()

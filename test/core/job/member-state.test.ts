@@ -29,6 +29,24 @@ describe('a member', () => {
     })
   })
 
+  it('takes its own pause back, drained or not, and no other member’s', () => {
+    const draining = after(...started, { name: 'pause-asked' })
+    expect(transition(draining, { name: 'resume-asked' })).toEqual({ name: 'training' })
+    const paused = transition(draining, { name: 'cluster-inactive', reason: 'we pause' })
+    expect(transition(paused, { name: 'resume-asked' })).toMatchObject({ name: 'paused', byUs: false })
+    const held = after(...started, { name: 'cluster-inactive', reason: 'attic-pc pauses' })
+    expect(transition(held, { name: 'resume-asked' })).toBe(held)
+  })
+
+  it('may pause while another one does', () => {
+    const held = after(...started, { name: 'cluster-inactive', reason: 'attic-pc pauses' })
+    expect(transition(held, { name: 'pause-asked' })).toEqual({
+      name: 'paused',
+      reason: 'attic-pc pauses',
+      byUs: true,
+    })
+  })
+
   it('prepares anew for a new assignment at any time', () => {
     expect(after(...started, { name: 'assigned' }).name).toBe('preparing')
   })

@@ -4,12 +4,12 @@ import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { InvalidInputError } from '../../../shared/errors.ts'
 import type { AgentLine, Snapshot } from '../../../shared/messages/control.ts'
 import type { CommandHandlers } from '../../../main/edge/control/face-lines.ts'
 import type { PaceClock } from '../../../main/edge/control/pace.ts'
 import { createControlServer } from '../../../main/edge/control/server.ts'
 import type { ControlServer } from '../../../main/edge/control/server.ts'
+import { nothingLent, refusals } from './example-state.ts'
 
 const exampleSnapshot: Snapshot = {
   version: '0.1.0',
@@ -18,10 +18,9 @@ const exampleSnapshot: Snapshot = {
   home: '/home/a',
   addresses: [],
   backend: 'cpu',
+  ...nothingLent,
   job: null,
 }
-
-const refuse = (): Promise<never> => Promise.reject(new InvalidInputError('there is no job'))
 
 export interface ExampleAgent {
   readonly home: string
@@ -40,14 +39,8 @@ export async function startExampleAgent(options: {
   const server = await createControlServer({
     home: options.home,
     handlers: {
+      ...refusals,
       status: () => Promise.resolve(state),
-      host: refuse,
-      join: refuse,
-      start: refuse,
-      pause: refuse,
-      resume: refuse,
-      finish: refuse,
-      leave: refuse,
       shutdown: () => Promise.resolve(null),
       ...options.handlers,
     },

@@ -3,6 +3,7 @@ import { privateKeyFromProtobuf } from '@libp2p/crypto/keys'
 import { createMembership } from '../../../main/edge/identity/certificate.ts'
 import { createSwarm } from '../../../main/edge/swarm/swarm.ts'
 import type { Certificate } from '../../../shared/messages/wire.ts'
+import { realClock } from './real-clock.ts'
 
 export interface ChildOrders {
   readonly privateKey: string
@@ -19,6 +20,7 @@ const swarm = await createSwarm({
   localDiscovery: false,
   log: () => undefined,
   verifyRecord: () => false,
+  clock: realClock,
 })
 const { certificate, host, addresses } = orders
 const links = swarm.openLinks({

@@ -49,6 +49,11 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
     certificate: { job: hash, peer: 'a', role: 'host', expiresAt: 1, signature: '0'.repeat(128) },
     name: 'x',
   },
+  'job-summary-request': { secret: 's' },
+  'job-summary': {
+    ...{ name: 'x', hostName: 'x', model: 'tiny', members: 1, open: true, parameters: 1 },
+    ...{ memoryBytes: 1, flopsPerSample: 1, activationBytesPerSample: [1, 1], samplesBetweenAverages: 1 },
+  },
   refused: { refusal: 'unknown-job', text: 'no' },
   roster: { members: [] },
   'measure-links': { peers: [] },

@@ -8,6 +8,7 @@ import type { LogLevel } from '../../../main/core/ports.ts'
 import type { Certificate } from '../../../shared/messages/wire.ts'
 import { hour } from '../../../shared/units.ts'
 import type { LinksPool } from '../../contracts/links.ts'
+import { realClock } from './real-clock.ts'
 
 interface LogLine {
   readonly level: LogLevel
@@ -32,6 +33,7 @@ export async function startAgent(
     localDiscovery: false,
     log: (level, text) => lines.push({ level, text }),
     verifyRecord: verifyJobRecord,
+    clock: realClock,
     ...settings,
   })
   return { identity, swarm, lines }

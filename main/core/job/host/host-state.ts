@@ -59,8 +59,10 @@ export class HostState {
   startNow = false
   finishing = false
   trainingSinceMs: number | undefined
-  /** Clusters that pause because a member asked; they come back. */
-  readonly pausedBy = new Map<number, PeerId>()
+  /** Clusters that pause, and the members who asked; a cluster comes back with the last of them. */
+  readonly pausedBy = new Map<number, Set<PeerId>>()
+  /** Peers that the host sent away; they may not come back. */
+  readonly removed = new Set<PeerId>()
   validation: { readonly id: number; readonly cluster: number; tally?: Tally } | undefined
   finalScores: Scores | undefined
 

@@ -7,10 +7,11 @@ import { second } from '../../../../shared/units.ts'
 import type { Sender } from '../../ports.ts'
 import { Pace } from '../forecast.ts'
 import { conclude, noteParameters } from './conclude.ts'
-import { answerJoin, gather, sendRoster } from './gather.ts'
+import { answerJoin, answerSummary, gather, sendRoster } from './gather.ts'
 import { type HostedJob, type HostPorts, HostState } from './host-state.ts'
 import { viewOfHost } from './host-view.ts'
 import { prepare, sendWeights } from './prepare.ts'
+import { removePeer } from './remove.ts'
 import { resultOf, samplesTrained, updatesMade } from './run-report.ts'
 import {
   dropPeer,
@@ -38,6 +39,8 @@ export interface Host {
   startNow(): void
   /** End early and keep the model. */
   finish(): void
+  /** Send a member away. False when there is no such member. */
+  removeMember(peer: PeerId): boolean
   view(): Omit<JobView, 'invite'>
 }
 
@@ -139,6 +142,10 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
         })
         return
       }
+      if (type === 'job-summary-request') {
+        answerSummary(host, from, message as WireMessage<'job-summary-request'>)
+        return
+      }
       const handle = handlers[type] as ((from: Sender, message: WireMessage) => void) | undefined
       if (handle === undefined) throw new BadMessageError(`a host takes no ${type}`)
       if (!host.roll.isPresent(from.peer)) return
@@ -155,7 +162,7 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
     isFor(from, type) {
       if (type === 'parameters') return host.incoming.has(from)
       if (type === 'parameters-request') return host.phase === 'preparing'
-      return type === 'join-request' || type in handlers
+      return type === 'join-request' || type === 'job-summary-request' || type in handlers
     },
     startNow() {
       host.startNow = true
@@ -165,6 +172,7 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
       finishEarly(host)
       host.watch.notify()
     },
+    removeMember: (peer) => removePeer(host, peer),
     view: () => viewOfHost(host, pace, result),
   }
 }

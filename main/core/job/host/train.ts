@@ -36,12 +36,25 @@ export function finishEarly(host: HostState): void {
   host.finishing = true
   if (host.phase === 'gathering') host.startNow = true
   if (host.phase !== 'training' && host.phase !== 'paused') return
+  if (host.phase === 'paused') wakeAll(host)
   host.enter('draining', 'finishing what is in flight')
   const plan = planOf(host)
   host.broadcast(
     { type: 'finish' },
     plan.active.map((cluster) => peersOf(plan, cluster)[0] ?? ''),
   )
+}
+
+/** Nobody trains, and the run is to end: whoever pauses hands over what it has. */
+function wakeAll(host: HostState): void {
+  const plan = planOf(host)
+  const clusters = [...host.pausedBy.keys()].sort((a, b) => a - b)
+  host.pausedBy.clear()
+  for (const cluster of clusters) {
+    host.roll.mark(peersOf(plan, cluster), 'training')
+    void host.send(peersOf(plan, cluster)[0] ?? '', { type: 'proceed' })
+  }
+  activate(host, clusters, 'the host ends the training')
 }
 
 /** Take the report of a member; the leaf's training loss goes into the curve. */
@@ -137,19 +150,28 @@ function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId)
 /** A member asks to pause: hold its cluster; when it is empty the others go on without it. */
 export function holdCluster(host: HostState, peer: PeerId): void {
   const position = host.plan === undefined ? undefined : positionOf(host.plan, peer)
-  if (host.plan === undefined || position === undefined || host.phase !== 'training') return
-  if (!host.plan.active.includes(position.cluster)) return
-  host.pausedBy.set(position.cluster, peer)
-  void host.send(peersOf(host.plan, position.cluster)[0] ?? '', { type: 'hold' })
+  if (host.plan === undefined || position === undefined) return
+  const { cluster } = position
+  const askers = host.pausedBy.get(cluster)
+  askers?.add(peer)
+  if (askers !== undefined || host.phase !== 'training' || !host.plan.active.includes(cluster)) return
+  host.pausedBy.set(cluster, new Set([peer]))
+  void host.send(peersOf(host.plan, cluster)[0] ?? '', { type: 'hold' })
+}
+
+/** Who pauses a cluster, as a sentence. */
+function whoPauses(host: HostState, askers: ReadonlySet<PeerId>): string {
+  const names = [...askers].map((peer) => host.roll.nameOf(peer))
+  return `${names.join(' and ')} ${names.length === 1 ? 'pauses' : 'pause'}`
 }
 
 /** A held cluster is empty. */
 export function noteHeld(host: HostState, root: PeerId): void {
   const plan = planOf(host)
   const position = positionOf(plan, root)
-  const asker = position === undefined ? undefined : host.pausedBy.get(position.cluster)
-  if (position === undefined || asker === undefined) return
-  const why = `${host.roll.nameOf(asker)} pauses`
+  const askers = position === undefined ? undefined : host.pausedBy.get(position.cluster)
+  if (position === undefined || askers === undefined) return
+  const why = whoPauses(host, askers)
   host.roll.mark(peersOf(plan, position.cluster), 'paused', why)
   host.log.say(`cluster ${position.cluster + 1} waits: ${why}`)
   const left = plan.active.filter((cluster) => cluster !== position.cluster)
@@ -157,19 +179,27 @@ export function noteHeld(host: HostState, root: PeerId): void {
   if (left.length === 0) host.enter('paused', why)
 }
 
-/** The member that paused is back. */
+/** A member that paused is back; with the last of a cluster, the cluster is. */
 export function proceedCluster(host: HostState, peer: PeerId): void {
   const plan = host.plan
   const position = plan === undefined ? undefined : positionOf(plan, peer)
-  if (plan === undefined || position === undefined || !host.pausedBy.delete(position.cluster)) return
-  const why = `${host.roll.nameOf(peer)} is back`
-  host.log.say(why)
+  const askers = position === undefined ? undefined : host.pausedBy.get(position.cluster)
+  if (plan === undefined || position === undefined || askers?.delete(peer) !== true) return
+  const back = `${host.roll.nameOf(peer)} is back`
+  if (askers.size > 0) {
+    const why = whoPauses(host, askers)
+    host.roll.mark(peersOf(plan, position.cluster), 'paused', why)
+    host.log.say(`${back}; ${why}`)
+    return
+  }
+  host.pausedBy.delete(position.cluster)
+  host.log.say(back)
   if (!plan.active.includes(position.cluster)) {
     host.roll.mark(peersOf(plan, position.cluster), 'training')
     activate(
       host,
       [...plan.active, position.cluster].sort((a, b) => a - b),
-      why,
+      back,
     )
   }
   host.enter('training', 'training')

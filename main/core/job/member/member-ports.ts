@@ -1,7 +1,7 @@
 /** What a member's part of a job is made of. */
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { Header } from '../../../../shared/messages/wire.ts'
-import type { Bytes } from '../../../../shared/units.ts'
+import type { Bytes, Millis } from '../../../../shared/units.ts'
 import type { Clock, Links, Log, ShardStore, StageEngine, Vault } from '../../ports.ts'
 
 export interface MemberPorts {
@@ -11,6 +11,8 @@ export interface MemberPorts {
   readonly engine: StageEngine
   readonly store: ShardStore
   readonly vault: Vault
+  /** Of the time that engine calls took, what was rest by the owner's wish. */
+  readonly restedMs?: () => Millis
 }
 
 export interface Membership {

@@ -20,6 +20,7 @@ export type MemberEvent =
   | { readonly name: 'stage-ready' }
   | { readonly name: 'started' }
   | { readonly name: 'pause-asked' }
+  | { readonly name: 'resume-asked' }
   | { readonly name: 'cluster-inactive'; readonly reason: string }
   | { readonly name: 'cluster-active' }
   | { readonly name: 'stage-finished' }
@@ -46,10 +47,17 @@ const rules: { [N in MemberState['name']]: Rule<N> } = {
   },
   draining(state, event) {
     if (event.name === 'cluster-inactive') return paused(event.reason, true)
-    if (event.name === 'cluster-active') return { name: 'training' }
+    if (event.name === 'cluster-active' || event.name === 'resume-asked') return { name: 'training' }
     return event.name === 'stage-finished' ? { name: 'finished' } : state
   },
-  paused: (state, event) => (event.name === 'cluster-active' ? { name: 'training' } : state),
+  paused(state, event) {
+    if (event.name === 'cluster-active') return { name: 'training' }
+    // Another member may pause, too: the cluster goes on when all who asked are back.
+    if (event.name === 'pause-asked') return state.byUs ? state : paused(state.reason, true)
+    return event.name === 'resume-asked' && state.byUs
+      ? paused('the cluster is about to go on', false)
+      : state
+  },
 }
 
 /** The state after an event, or the same state where the event means nothing. Total: no event throws. */

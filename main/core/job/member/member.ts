@@ -213,14 +213,23 @@ export class Member {
     }
   }
 
-  pause(): void {
-    this.#become({ name: 'pause-asked' })
-    if (this.state.name === 'draining') this.#toHost({ type: 'pause-request' })
+  /** Whether a pause that we asked for is in force or on its way. */
+  pausesByUs(): boolean {
+    return this.state.name === 'draining' || (this.state.name === 'paused' && this.state.byUs)
   }
 
+  /** May be said again: only the first time counts. */
+  pause(): void {
+    if (this.pausesByUs()) return
+    this.#become({ name: 'pause-asked' })
+    if (this.pausesByUs()) this.#toHost({ type: 'pause-request' })
+  }
+
+  /** Take our own pause back; another member's is not ours to end. */
   resume(): void {
-    if (this.state.name === 'paused' || this.state.name === 'draining')
-      this.#toHost({ type: 'resume-request' })
+    if (!this.pausesByUs()) return
+    this.#become({ name: 'resume-asked' })
+    this.#toHost({ type: 'resume-request' })
   }
 
   /** Tell the host and go. */

@@ -30,6 +30,7 @@ export function createProgressReporter(ports: MemberPorts): ProgressReporter {
       const { stats } = run
       return {
         ...stats,
+        busyMs: Math.max(0, stats.busyMs - (ports.restedMs?.() ?? 0)),
         // A diverged loss is not finite; JSON would make null of it.
         ...(seen.labels > 0 && Number.isFinite(seen.lossSum) ? { training: seen } : {}),
         peakTensorBytes: peakBytes,

@@ -77,7 +77,8 @@ export function createRowParser(path: string, width: number, header: CsvRow | un
   }
 }
 
-function labelIndex(source: CsvSource, first: CsvRow): number {
+/** Place of the label's column. @throws InvalidInputError where there is none */
+export function labelIndex(source: CsvSource, first: CsvRow): number {
   const width = first.cells.length
   if (typeof source.label === 'string') {
     const index = first.cells.indexOf(source.label)

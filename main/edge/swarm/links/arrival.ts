@@ -2,15 +2,15 @@
 import type { Stream, StreamMessageEvent } from '@libp2p/interface'
 import { BadMessageError, PoolError } from '../../../../shared/errors.ts'
 import { createFrameReader, type FrameEvents, type FrameReader } from '../../../../shared/messages/frame.ts'
-import { second } from '../../../../shared/units.ts'
+import { second, type Bytes } from '../../../../shared/units.ts'
 import { answers, createHelloReader, type Answer, type Hello } from './hello.ts'
 
 const helloWithinMs = 10 * second
 
 /** Who takes what comes in after a welcome. */
 export interface Guest extends FrameEvents {
-  /** Any byte came in. */
-  heard(): void
+  /** So many bytes came in. When a promise comes back, no more are read before it resolves. */
+  heard(bytes: Bytes): Promise<void> | undefined
   /** A frame was malformed, or `onHeader` refused it; the stream is aborted. */
   failed(error: PoolError): void
   /** The stream is over. */
@@ -112,9 +112,28 @@ export function acceptStream(stream: Stream, door: Door): void {
       else guest.failed(fault)
     }
   }
+  function hold(turn: Promise<void> | undefined): void {
+    if (turn === undefined) return
+    // Not at once: a stream that is just being resumed would ask for more data all the same.
+    queueMicrotask(() => {
+      if (stream.readStatus === 'readable') stream.pause()
+    })
+    void turn.then(() => {
+      if (stream.readStatus !== 'paused') return
+      stream.resume()
+      if (stream.remoteWriteStatus === 'closed') end()
+    })
+  }
+  /** All was read that will ever come, and the sender says so. */
+  function end(): void {
+    // What is held back comes first.
+    if (stream.readBufferLength > 0) return
+    attempt(conversation.finish)
+    if (isOpen()) stream.close().catch(() => undefined)
+  }
   stream.addEventListener('message', ({ data }: StreamMessageEvent) => {
     attempt(() => {
-      conversation.guest()?.heard()
+      hold(conversation.guest()?.heard(data.byteLength))
       for (const piece of data instanceof Uint8Array ? [data] : data) {
         if (!isOpen()) return
         conversation.hear(piece)
@@ -122,10 +141,7 @@ export function acceptStream(stream: Stream, door: Door): void {
     })
   })
   // An orderly end within a frame is a fault of the sender; a reset or a dead connection is only an end.
-  stream.addEventListener('remoteCloseWrite', () => {
-    attempt(conversation.finish)
-    if (isOpen()) stream.close().catch(() => undefined)
-  })
+  stream.addEventListener('remoteCloseWrite', end)
   stream.addEventListener('close', () => {
     clearTimeout(deadline)
     conversation.guest()?.ended()

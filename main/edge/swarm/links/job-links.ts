@@ -18,6 +18,7 @@ import { laneOf, type Answer, type Hello } from './hello.ts'
 import { createMailbox } from './mailbox.ts'
 import { openOutgoing } from './outgoing.ts'
 import { PeerLink } from './peer-link.ts'
+import type { Shaper } from './shaper.ts'
 
 /** The job that this agent takes part in, and how it knows the others. */
 export interface JobContext {
@@ -45,6 +46,7 @@ export interface Network {
   /** A peer of this standing took our certificate. */
   readonly onAccepted: (peer: PeerId, standing: Sender['standing']) => void
   readonly patience: Patience
+  readonly shaper: Shaper
 }
 
 /** When a peer counts as lost. */
@@ -188,13 +190,14 @@ export class LinksOfJob implements JobLinks {
   #linkTo(peer: PeerId): PeerLink {
     const known = this.#links.get(peer)
     if (known !== undefined) return known
-    const { patience, now, onAccepted, dial, log } = this.#network
+    const { patience, now, onAccepted, dial, log, shaper } = this.#network
     const link = new PeerLink(peer, {
       job: this.job,
       graceMs: patience.graceMs,
       now,
       certificate: () => this.#certificate,
-      open: async (hello, events, signal) => openOutgoing(await dial(peer, signal), hello, events, signal),
+      open: async (hello, events, signal) =>
+        openOutgoing(await dial(peer, signal), { hello, events, shaper }, signal),
       onRepaired: () => {
         log('info', `the connection to ${peer} broke and was made again`)
       },
@@ -238,8 +241,9 @@ export class LinksOfJob implements JobLinks {
     let last: WireHeader | undefined
     return {
       ...(standing === 'stranger' ? { limits: strangerLimits } : {}),
-      heard: () => {
+      heard: (bytes) => {
         link.heard()
+        return this.#network.shaper.arrive(bytes, lane === 'control')
       },
       onHeader: (header) => {
         last = header

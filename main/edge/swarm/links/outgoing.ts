@@ -2,6 +2,7 @@
 import type { Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
 import { PeerLostError, RefusedError } from '../../../../shared/errors.ts'
 import { kibibyte, second } from '../../../../shared/units.ts'
+import type { Shaper } from './shaper.ts'
 import { answerOf, encodeHello, type Answer, type Hello } from './hello.ts'
 
 /** Small enough that a control message never waits long behind one on the same connection. */
@@ -110,6 +111,12 @@ async function greet(stream: Stream, hello: Hello, signal: AbortSignal): Promise
   if (answer !== 'welcome') throw new RefusedError(answer, sentences[answer])
 }
 
+export interface OutgoingSetup {
+  readonly hello: Hello
+  readonly events: OutgoingEvents
+  readonly shaper: Shaper
+}
+
 /**
  * Say hello on a new stream and hear the answer.
  *
@@ -117,8 +124,7 @@ async function greet(stream: Stream, hello: Hello, signal: AbortSignal): Promise
  */
 export async function openOutgoing(
   stream: Stream,
-  hello: Hello,
-  events: OutgoingEvents,
+  { hello, events, shaper }: OutgoingSetup,
   signal: AbortSignal,
 ): Promise<OutgoingStream> {
   let ours = false
@@ -144,8 +150,13 @@ export async function openOutgoing(
   return {
     async write(pieces) {
       for (const piece of pieces)
-        for (let at = 0; at < piece.length; at += pieceBytes)
-          await writePiece(stream, piece.subarray(at, at + pieceBytes))
+        for (let at = 0; at < piece.length;) {
+          const part = piece.subarray(at, at + shaper.pieceBytes(pieceBytes))
+          at += part.length
+          const turn = shaper.leave(part.length, hello.lane === 'control')
+          if (turn !== undefined) await turn
+          await writePiece(stream, part)
+        }
     },
     async close() {
       ours = true

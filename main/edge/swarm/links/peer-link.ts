@@ -246,7 +246,7 @@ export class PeerLink {
   #giveUp(error: unknown): void {
     if (error instanceof RefusedError && error.code === 'unknown-job') {
       this.lose('it left the job', (type) =>
-        type === 'join-request'
+        type === 'join-request' || type === 'job-summary-request'
           ? new RefusedError(
               'unknown-job',
               'that computer does not host this job, or no more: ask for a new invite',

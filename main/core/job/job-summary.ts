@@ -1,0 +1,36 @@
+/** What a job is and asks of a PC, for someone who does not take part yet. */
+import type { Recipe } from '../../../shared/job/recipe.ts'
+import type { JobSpec } from '../../../shared/job/spec.ts'
+import type { Header } from '../../../shared/messages/wire.ts'
+import type { ModelGraph } from '../../../shared/model/graph.ts'
+import { layoutOfGraph, stateLayout } from '../../../shared/model/layout.ts'
+import { profileOf } from '../model/profile.ts'
+
+type Summary = Omit<Header<'job-summary'>, 'type' | 'job' | 'plan' | 'hostName' | 'members' | 'open'>
+
+/** Numbers of a model, state that is not trained included, and the memory that a whole copy takes to train. */
+export function wholeModel(graph: ModelGraph, recipe: Recipe): Pick<Summary, 'parameters' | 'memoryBytes'> {
+  const { layers, microBatch, inFlight, stateFactor } = profileOf(graph, recipe)
+  const bytesOf = layers.map(
+    ({ parameterBytes, workingBytesPerSample }) =>
+      parameterBytes * (1 + stateFactor) + microBatch * inFlight * workingBytesPerSample,
+  )
+  return {
+    parameters: stateLayout(layoutOfGraph(graph), [0, graph.layers.length]).length,
+    memoryBytes: bytesOf.reduce((sum, bytes) => sum + bytes, 0),
+  }
+}
+
+export function summaryOf({ name, graph, recipe }: JobSpec): Summary {
+  const { layers, microBatch, backwardFactor, accumulate, averageEveryUpdates } = profileOf(graph, recipe)
+  // The last layer's output stays where the loss is.
+  const borders = layers.slice(0, -1).map((layer) => layer.activationBytesPerSample)
+  const forward = layers.reduce((sum, layer) => sum + layer.flopsPerSample, 0)
+  return {
+    ...{ name, model: graph.name },
+    ...wholeModel(graph, recipe),
+    flopsPerSample: forward * (1 + backwardFactor),
+    activationBytesPerSample: borders.length === 0 ? [0, 0] : [Math.min(...borders), Math.max(...borders)],
+    samplesBetweenAverages: averageEveryUpdates * accumulate * microBatch,
+  }
+}

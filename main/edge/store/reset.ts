@@ -1,0 +1,22 @@
+/** Forgets what can be had again: at the next start, since an agent that runs holds some of it open. */
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { exists } from './files.ts'
+
+const markName = 'reset-at-start'
+/** Benchmarks, data and known peers. Identity, settings, models, saves and the count of contributions stay. */
+const forgotten = ['benchmark.json', 'shards', 'peers'] as const
+
+export async function askReset(home: string): Promise<void> {
+  await writeFile(join(home, markName), '', { mode: 0o600 })
+}
+
+/** Call before anything of the home is opened. @returns whether something was forgotten */
+export async function resetIfAsked(home: string): Promise<boolean> {
+  const mark = join(home, markName)
+  if (!(await exists(mark))) return false
+  for (const name of forgotten) await rm(join(home, name), { recursive: true, force: true })
+  // Last: a reset that a crash cut short is done again.
+  await rm(mark, { force: true })
+  return true
+}

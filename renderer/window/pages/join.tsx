@@ -1,0 +1,164 @@
+/** Join: an invite becomes a card that says what joining would mean; then Join or not. */
+import type { JSX } from 'preact'
+import { useLayoutEffect } from 'preact/hooks'
+import type { JoinCard } from '../../../shared/messages/cards.ts'
+import type { Limits } from '../../../shared/limits.ts'
+import { useAsk } from '../ask.ts'
+import { Banner, Card, Fault, Foot, PageHead } from '../parts/blocks.tsx'
+import { Button } from '../parts/button.tsx'
+import { InviteField } from '../parts/invite-field.tsx'
+import { goTo, limits, now, snapshot } from '../state.ts'
+import { perDay, trainingHoursPerDay } from '../words/join-cost.ts'
+import { bytes, bytesPerSecond, count, few, memory, moment, percent, range } from '../words/numbers.ts'
+import { jobRuns } from '../words/this-pc.ts'
+import { card, invite, looking, putAside } from './join-state.ts'
+
+function JobFacts({ job }: { readonly job: JoinCard }): JSX.Element {
+  return (
+    <Card title="The job">
+      <dl class="kv">
+        <dt>Name</dt>
+        <dd>{job.name}</dd>
+        <dt>Host</dt>
+        <dd>
+          {job.hostName}
+          <span class="small faint">
+            Key …<span class="mono">{job.host.slice(-8)}</span>. Unsure? Compare it with the host.
+          </span>
+        </dd>
+        <dt>Model</dt>
+        <dd>
+          {job.model}, {count(job.parameters)} parameters ({bytes(job.parameters * 4)})
+        </dd>
+        <dt>Pool now</dt>
+        <dd>{job.members === 1 ? 'the host alone' : `${count(job.members)} PCs`}</dd>
+        <dt>Limited by</dt>
+        <dd>{job.limitedBy}</dd>
+        <dt>They see</dt>
+        <dd>this PC’s name, speed and network address; never your files</dd>
+        <dt>Invite</dt>
+        <dd>ends {moment(job.inviteExpiresAt, now.value)}</dd>
+      </dl>
+    </Card>
+  )
+}
+
+function processorWords({ computeShare, idleMinutes }: Limits): string {
+  const share =
+    computeShare === 1 ? 'as much as training needs' : `up to ${percent(computeShare)} of the time`
+  return idleMinutes === 0 ? share : `${share}, while nobody uses this PC`
+}
+
+const capWords = (cap: number): JSX.Element | null =>
+  cap === 0 ? null : <span class="small soft">your cap is {bytesPerSecond(cap)}</span>
+
+function Cost({ job, agreed }: { readonly job: JoinCard; readonly agreed: Limits }): JSX.Element {
+  const hours = trainingHoursPerDay(agreed)
+  return (
+    <Card title="This PC" side={<span class="small">estimate, within your limits</span>}>
+      <dl class="kv">
+        <dt>Adds</dt>
+        <dd>
+          <b>up to {range(job.samplesPerSecond, few)} samples/s</b>
+          <span class="small soft">before links and other PCs limit it</span>
+        </dd>
+        <dt>Memory</dt>
+        <dd>at most {memory(job.memoryBytes)}</dd>
+        <dt>Processor</dt>
+        <dd>{processorWords(agreed)}</dd>
+        <dt>Upload</dt>
+        <dd>
+          {range(job.uploadBytesPerHour, bytes)} per hour
+          {capWords(agreed.uploadBytesPerSecond)}
+        </dd>
+        <dt>Download</dt>
+        <dd>
+          {range(job.downloadBytesPerHour, bytes)} per hour
+          {capWords(agreed.downloadBytesPerSecond)}
+        </dd>
+        <dt>Per day</dt>
+        <dd>
+          {range(perDay(job.uploadBytesPerHour, hours), bytes)} up and{' '}
+          {range(perDay(job.downloadBytesPerHour, hours), bytes)} down
+          <span class="small soft">
+            {hours === 24
+              ? 'if it trains around the clock'
+              : `in the ${few(hours)} hours a day that you allow`}
+          </span>
+        </dd>
+      </dl>
+    </Card>
+  )
+}
+
+function Decision({ running }: { readonly running: boolean }): JSX.Element {
+  const asker = useAsk()
+  const join = async () => {
+    const joined = await asker.ask(() => window.rookery.join({ invite: invite.peek() }))
+    if (joined === undefined) return
+    putAside()
+    goTo('job')
+  }
+  return (
+    <Foot
+      text={
+        <>
+          <p>
+            {running
+              ? 'This PC trains already. Leave that job first; then you can join this one.'
+              : 'You can pause or leave at any time.'}
+          </p>
+          <Fault of={asker} />
+        </>
+      }
+    >
+      <Button
+        onPress={() => {
+          putAside()
+          goTo('home')
+        }}
+      >
+        Not now
+      </Button>
+      <Button kind="primary" disabled={running} busy={asker.busy.value} onPress={join}>
+        {asker.busy.value ? 'Joining…' : 'Join and start training'}
+      </Button>
+    </Foot>
+  )
+}
+
+export function JoinPage(): JSX.Element {
+  const job = card.value
+  const agreed = limits.value
+  useLayoutEffect(() => {
+    // The card is the answer to what was asked: read it from its heading.
+    if (job !== null) document.getElementById('title')?.focus()
+  }, [job])
+  if (job === null || agreed === null)
+    return (
+      <>
+        <PageHead
+          title="Join a pool"
+          lead="Paste the link that the host sent you. You see the job and what it costs this PC before anything starts."
+        />
+        <section class="card">
+          <InviteField focus={looking.busy.peek() ? false : true} />
+        </section>
+        {looking.busy.value ? (
+          <Banner tone="fine" icon="wait" title="Asking the host">
+            <p>The host has to answer. If its PC is off, this gives up within a minute.</p>
+          </Banner>
+        ) : null}
+      </>
+    )
+  return (
+    <>
+      <PageHead title={`Join ${job.hostName}’s pool?`} lead="Nothing starts until you choose Join." />
+      <div class="cols even">
+        <JobFacts job={job} />
+        <Cost job={job} agreed={agreed} />
+      </div>
+      <Decision running={jobRuns(snapshot.value)} />
+    </>
+  )
+}

@@ -1,0 +1,107 @@
+/** What this PC is doing, in a word, a reason and a page title: the same for side bar, Home and the document's title. */
+import type { DesktopState } from '../../../shared/messages/ipc.ts'
+import type { JobView, Snapshot } from '../../../shared/messages/control.ts'
+import type { LimitState } from '../../../shared/limits.ts'
+import { duration, moment, samplesPerSecond } from './numbers.ts'
+
+export type Tone = 'training' | 'paused' | 'waiting' | 'trouble' | 'idle'
+
+export interface PcState {
+  readonly tone: Tone
+  readonly word: string
+  /** Why, in a few words. */
+  readonly detail: string
+  /** What the one button of the side bar does. */
+  readonly button: 'pause' | 'resume' | 'start' | 'none'
+}
+
+/** The first limit that makes us pause. */
+export const pausingLimit = (snapshot: Snapshot): LimitState | undefined =>
+  snapshot.limits.find(({ state }) => state === 'pausing')
+
+export const jobRuns = (snapshot: Snapshot | null): boolean =>
+  snapshot?.job?.result === null && snapshot.job.phase !== 'ended'
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+const waits: Partial<Record<JobView['phase'], string>> = {
+  gathering: 'Waiting',
+  planning: 'Planning',
+  preparing: 'Getting ready',
+  draining: 'Finishing up',
+  finishing: 'Finishing',
+}
+
+function stateOfJob(job: JobView, self: string): PcState {
+  const me = job.members.find(({ peer }) => peer === self)
+  if (job.phase === 'training' && me?.state === 'idle')
+    return { tone: 'waiting', word: 'Waiting', detail: me.reason || job.text, button: 'pause' }
+  if (job.phase === 'training') {
+    const pace = job.samplesPerSecond > 0 ? samplesPerSecond(job.samplesPerSecond) : job.text
+    return { tone: 'training', word: 'Training', detail: pace, button: 'pause' }
+  }
+  if (job.phase === 'paused') return { tone: 'paused', word: 'Paused', detail: job.text, button: 'pause' }
+  return { tone: 'waiting', word: waits[job.phase] ?? 'Waiting', detail: job.text, button: 'pause' }
+}
+
+function withoutAgent(desktop: DesktopState, now: number): PcState {
+  if (desktop.agent !== 'stopped')
+    return { tone: 'idle', word: 'Starting', detail: 'the agent starts', button: 'none' }
+  const wait = desktop.nextTryAtMs === null ? undefined : Math.max(0, (desktop.nextTryAtMs - now) / 1000)
+  const detail =
+    wait === undefined ? 'it does not start again by itself' : `starts again in ${duration(wait)}`
+  return { tone: 'trouble', word: 'Agent stopped', detail, button: 'start' }
+}
+
+function pausedState(snapshot: Snapshot, now: number): PcState | undefined {
+  const { pausedByUser } = snapshot
+  if (pausedByUser !== null) {
+    const { untilMs } = pausedByUser
+    const until = untilMs === null ? 'until you resume' : `until ${moment(untilMs, now)}`
+    return { tone: 'paused', word: 'Paused', detail: until, button: 'resume' }
+  }
+  const limit = pausingLimit(snapshot)
+  return limit && { tone: 'paused', word: 'Paused', detail: limit.reason, button: 'none' }
+}
+
+function stateWithAgent(snapshot: Snapshot, now: number): PcState {
+  const paused = pausedState(snapshot, now)
+  if (paused !== undefined) return paused
+  const { job } = snapshot
+  if (job !== null && jobRuns(snapshot)) return stateOfJob(job, snapshot.self)
+  return { tone: 'idle', word: 'Idle', detail: job === null ? 'no job' : 'the job has ended', button: 'none' }
+}
+
+/** Total: every pair of states has a word. */
+export function stateOfPc(snapshot: Snapshot | null, desktop: DesktopState | null, now: number): PcState {
+  if (desktop !== null && desktop.agent !== 'running') return withoutAgent(desktop, now)
+  if (snapshot !== null) return stateWithAgent(snapshot, now)
+  return { tone: 'idle', word: 'Starting', detail: 'waiting for the agent', button: 'none' }
+}
+
+/** The heading of Home. */
+export function headingOf(snapshot: Snapshot | null, state: PcState): string {
+  if (state.tone === 'trouble') return 'Not training'
+  if (state.tone === 'paused') return `Paused: ${state.detail}`
+  if (snapshot?.job == null || !jobRuns(snapshot))
+    return state.word === 'Starting' ? 'Starting' : 'Nothing is running'
+  if (state.tone === 'training') return `Training “${snapshot.job.name}”`
+  return `${state.word} for “${snapshot.job.name}”`
+}
+
+/** The sentence under it. */
+export function leadOf(snapshot: Snapshot | null): string {
+  const job = snapshot?.job
+  if (snapshot == null || job == null)
+    return 'Rookery trains nothing until you join a job or host one. It needs no account.'
+  if (job.result !== null) return `“${job.name}” has ended: ${job.result.reason}.`
+  const clusters = job.plan?.layout.clusters ?? []
+  const stages = clusters.flatMap(({ stages: row }) => row)
+  const mine = stages.find(({ peer }) => peer === snapshot.self)
+  if (mine === undefined) return `${sentence(job.text)}.`
+  const layers = Math.max(...stages.map((stage) => stage.layers[1]))
+  const held = mine.layers[1] - mine.layers[0]
+  const others = stages.length - 1
+  if (others === 0) return `This PC holds all ${layers} layers and trains alone; more PCs can join.`
+  return `This PC holds ${held} of the ${layers} layers and trains them with ${others} other ${others === 1 ? 'PC' : 'PCs'}.`
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { createRestingEngine } from '../../../main/core/limits/duty.ts'
+import type { StageEngine } from '../../../main/core/ports.ts'
+import { floatTensor } from '../../../shared/tensor.ts'
+import { createVirtualClock } from '../../fakes/clock.ts'
+
+const input = floatTensor(Float32Array.of(1))
+
+/** An engine whose work takes 100 ms, and what it was asked when. */
+function start(given: number) {
+  const clock = createVirtualClock()
+  const calls: [string, number][] = []
+  const setting = { share: given }
+  const call = (name: string, ms: number) => async () => {
+    calls.push([name, clock.now()])
+    if (ms > 0) await clock.sleep(ms)
+    return input
+  }
+  const bare = { infer: call('infer', 100), update: call('update', 100), readState: call('readState', 0) }
+  const resting = createRestingEngine(bare as unknown as StageEngine, clock, { share: () => setting.share })
+  return { clock, calls, setting, ...resting }
+}
+
+describe('an engine that may work a quarter of the time', () => {
+  it('begins its calls four times as far apart as they take', async () => {
+    const { engine, clock, calls, ...resting } = start(0.25)
+    await clock.runUntil(Promise.all([engine.infer(input), engine.infer(input), engine.update()]))
+    expect(calls).toEqual([
+      ['infer', 0],
+      ['infer', 400],
+      ['update', 800],
+    ])
+    expect(resting.restedMs()).toBe(600)
+    expect(clock.now()).toBe(900)
+  })
+
+  it('hands over a result at once, and counts idle time as rest', async () => {
+    const { engine, clock, calls, ...resting } = start(0.25)
+    await clock.runUntil(engine.infer(input))
+    expect(clock.now()).toBe(100)
+    await clock.advance(250)
+    await clock.runUntil(engine.infer(input))
+    expect(calls.at(-1)).toEqual(['infer', 400])
+    expect(resting.restedMs()).toBe(50)
+  })
+
+  it('keeps the order of calls, those that compute nothing among them', async () => {
+    const { engine, clock, calls } = start(0.25)
+    await clock.runUntil(Promise.all([engine.infer(input), engine.update(), engine.readState([0, 1])]))
+    expect(calls.map(([name]) => name)).toEqual(['infer', 'update', 'readState'])
+  })
+
+  it('works on within a second when it may again, or when it is woken', async () => {
+    const { engine, clock, calls, setting } = start(0.05)
+    void engine.infer(input)
+    void engine.infer(input)
+    await clock.advance(300)
+    setting.share = 1
+    await clock.advance(250)
+    expect(calls).toHaveLength(2)
+
+    const woken = start(0.05)
+    void woken.engine.infer(input)
+    void woken.engine.infer(input)
+    await woken.clock.advance(101)
+    woken.wake()
+    await woken.clock.settle()
+    expect(woken.calls.at(-1)).toEqual(['infer', 101])
+  })
+})
+
+it('does not touch the calls of an engine that may always work', async () => {
+  const { engine, clock, calls, ...resting } = start(1)
+  await clock.runUntil(Promise.all([engine.infer(input), engine.infer(input)]))
+  expect(calls).toEqual([
+    ['infer', 0],
+    ['infer', 0],
+  ])
+  expect(resting.restedMs()).toBe(0)
+})
+
+it('goes on after a call that failed', async () => {
+  const clock = createVirtualClock()
+  let failing = true
+  const bare = {
+    update: () =>
+      failing ? Promise.reject(new TypeError('no')) : Promise.resolve({ applied: true, gradientNorm: 1 }),
+  }
+  const { engine } = createRestingEngine(bare as unknown as StageEngine, clock, { share: () => 0.5 })
+  await expect(engine.update()).rejects.toThrow('no')
+  failing = false
+  expect(await clock.runUntil(engine.update())).toMatchObject({ applied: true })
+})

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { peersOf } from '../../main/core/job/plan-in-force.ts'
+import { type Scenario, smallJob, startScenario } from './pool.ts'
+
+/** One cluster of two PCs, and a run that no test sees the end of by itself. */
+const two = { memories: [66_000, 66_000], clusters: 1, spec: smallJob({ updates: 10_000 }) }
+const long = {
+  memories: [66_000, 66_000, 49_000, 49_000, 49_000],
+  clusters: 2,
+  spec: smallJob({ updates: 40 }),
+}
+
+const hostPhase = ({ host }: Scenario) => host.participation.view().phase
+
+async function training(scenario: Scenario): Promise<void> {
+  await scenario.until(({ updates, phase }) => phase === 'training' && updates >= 4)
+}
+
+describe('two members of one cluster that pause', () => {
+  it('are both waited for: neither ends the other’s pause', async () => {
+    const scenario = await startScenario(two)
+    const { host } = scenario
+    const [friend] = scenario.members
+    await training(scenario)
+    friend!.participation.pause()
+    await scenario.until(({ phase }) => phase === 'paused')
+    host.participation.pause()
+    await scenario.clock.advance(50)
+    friend!.participation.resume()
+    await scenario.clock.advance(5_000)
+    expect(hostPhase(scenario)).toBe('paused')
+    expect(friend!.participation.own()).toMatchObject({ state: 'paused', pausesByUs: false })
+    const before = host.participation.view().updates
+    host.participation.resume()
+    await scenario.until(({ phase, updates }) => phase === 'training' && updates > before)
+    expect(friend!.participation.own()).toMatchObject({ state: 'training', pausesByUs: false })
+  })
+
+  it('say it again without effect, and an unasked resume ends nobody’s pause', async () => {
+    const scenario = await startScenario(two)
+    const [friend] = scenario.members
+    await training(scenario)
+    friend!.participation.pause()
+    friend!.participation.pause()
+    await scenario.until(({ phase }) => phase === 'paused')
+    friend!.participation.pause()
+    scenario.host.participation.resume()
+    await scenario.clock.advance(5_000)
+    expect(hostPhase(scenario)).toBe('paused')
+    friend!.participation.resume()
+    await scenario.until(({ phase }) => phase === 'training')
+    expect(scenario.warnings).toEqual([])
+  })
+
+  it('trains on when a pause is taken back before it was in force', async () => {
+    const scenario = await startScenario(two)
+    const [friend] = scenario.members
+    await training(scenario)
+    const before = scenario.host.participation.view().updates
+    friend!.participation.pause()
+    friend!.participation.resume()
+    await scenario.until(({ updates }) => updates > before + 4)
+    expect(friend!.participation.own()).toMatchObject({ state: 'training', pausesByUs: false })
+  })
+})
+
+describe('a host', () => {
+  it('ends a paused run early and keeps its model', async () => {
+    const scenario = await startScenario(two)
+    await training(scenario)
+    scenario.host.participation.pause()
+    await scenario.until(({ phase }) => phase === 'paused')
+    scenario.host.participation.finish()
+    expect(await scenario.end(scenario.host)).toMatchObject({
+      outcome: 'stopped',
+      model: '/models/scenario',
+    })
+  })
+
+  it('sends a member away: its cluster stops, it hears why, and it may not come back', async () => {
+    const scenario = await startScenario(long)
+    await training(scenario)
+    const plan = scenario.host.participation.view().plan!
+    const other = plan.layout.clusters.findIndex((_, index) => !peersOf(plan, index).includes('host'))
+    const gone = scenario.members.find(({ name }) => peersOf(plan, other).includes(name))!
+    expect(scenario.host.participation.removeMember('nobody')).toBe(false)
+    expect(scenario.host.participation.removeMember('host')).toBe(false)
+    expect(scenario.host.participation.removeMember(gone.name)).toBe(true)
+    expect(await scenario.end(gone)).toMatchObject({
+      outcome: 'stopped',
+      reason: 'the host removed this PC from the job',
+    })
+    await expect(scenario.join(gone.name, 49_000)).rejects.toThrow('the host removed this PC from the job')
+    expect(await scenario.end(scenario.host)).toMatchObject({ outcome: 'finished', updates: 40 })
+  })
+})

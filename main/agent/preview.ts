@@ -25,7 +25,7 @@ export async function previewOf(parts: AgentParts, link: string): Promise<JoinCa
     )
     if (!summary.open)
       throw new RefusedError(
-        'already-training',
+        'too-late',
         'the training has already begun; ask the host to invite you to the next run',
       )
     const { name, hostName, model, parameters, members } = summary

@@ -23,7 +23,7 @@ export const refusal = z.enum([
   'unknown-job', // "I do not host that job."
   'wrong-secret', // "That invite is not mine, or was withdrawn."
   'invite-expired', // "That invite is too old; ask for a new one."
-  'already-training', // "The plan is made; I take nobody more into this run."
+  'too-late', // "The training is about to end; I take nobody more into this run."
   'wrong-plan', // "My plan has another number than yours."
   'unknown-shard', // "That shard is not in my manifest."
   'shutting-down', // "I am leaving; send nothing more."
@@ -109,16 +109,24 @@ export const measureLinks = message('measure-links', { peers: z.array(peerId).ma
 export const probe = message('probe', { id: count })
 export const probeReply = message('probe-reply', { id: count })
 export const links = message('links', { links: z.array(linkReport).max(10_000) })
-/** Host to member: your part of a new plan. Answer `stage-ready` when engine and data stand. */
-export const assignment = message('assignment', { spec: jobSpec, proposal: plan })
+/** How far a model was trained: updates of each cluster, samples of all. */
+const trained = z.strictObject({ updates: count, samples: count })
+/**
+ * Host to member: your part of a new plan. Answer `stage-ready` when engine and data stand. It replaces whatever stage
+ * you had; `from` is where the training goes on, 0 in the first plan.
+ */
+export const assignment = message('assignment', { spec: jobSpec, proposal: plan, from: trained })
 /** Host to member: the active clusters changed; your stage stays as it is. */
 export const replan = message('replan', { proposal: plan, reason: sentence })
 /** Member to host. */
 export const stageReady = message('stage-ready', {})
-/** Either way: a piece of a stage's parameters; one float32 tensor, elements [offset, offset+length) of `layers`. */
+/** Either way: a piece of a stage's numbers; one float32 tensor, elements [offset, offset+length) of all `total`. */
 export const parameters = message('parameters', { layers: layerRange, offset: count, total: count })
-/** Either way: send me the parameters of these layers, as `parameters` pieces. */
-export const parametersRequest = message('parameters-request', { layers: layerRange })
+/**
+ * Either way: send me the numbers of these layers, as `parameters` pieces; with `optimizer`, each of its moments follows
+ * as one more vector of the same length.
+ */
+export const parametersRequest = message('parameters-request', { layers: layerRange, optimizer: z.boolean() })
 /** Host to member: all are ready, go. */
 export const start = message('start', {})
 

@@ -23,6 +23,8 @@ export interface FakeNetwork {
   linksOf(peer: PeerId): Links
   /** The peer is gone: what it sent and what is sent to it is lost, everyone else hears of it. */
   sever(peer: PeerId, reason?: string): Promise<void>
+  /** The severed peer's program was started anew: it has new links, those of the old one stay dead. */
+  restart(peer: PeerId): void
 }
 
 type Handler = (from: Sender, message: WireMessage) => void
@@ -32,6 +34,7 @@ interface Endpoint {
   readonly handlers: Set<Handler>
   readonly lostHandlers: Set<(peer: PeerId, reason: string) => void>
   readonly sent: Record<Traffic, number>
+  dead: boolean
 }
 
 /** One class of messages from one peer to another. */
@@ -87,15 +90,28 @@ class Network implements FakeNetwork {
       if (other !== peer) for (const handler of lostHandlers) handler(peer, reason)
   }
 
+  restart(peer: PeerId): void {
+    const old = this.#endpoints.get(peer)
+    if (old !== undefined) old.dead = true
+    this.#endpoints.delete(peer)
+    this.#severed.delete(peer)
+    for (const name of [...this.#channels.keys()])
+      if ((JSON.parse(name) as string[]).slice(0, 2).includes(peer)) this.#channels.delete(name)
+  }
+
   #endpoint(self: PeerId): Endpoint {
     const known = this.#endpoints.get(self)
     if (known !== undefined) return known
     const handlers = new Set<Handler>()
     const lostHandlers = new Set<(peer: PeerId, reason: string) => void>()
     const sent = { control: 0, activations: 0, gradients: 0, parameters: 0, data: 0 }
+    const send: Links['send'] = (to, message, signal) => this.#send(self, to, message, signal)
     const links: Links = {
       self,
-      send: (to, message, signal) => this.#send(self, to, message, signal),
+      send(to, message, signal) {
+        if (endpoint.dead) return Promise.reject(new PeerLostError(`peer ${to} cannot be reached`))
+        return send(to, message, signal)
+      },
       onMessage: (handler) => {
         handlers.add(handler)
         return () => handlers.delete(handler)
@@ -108,7 +124,7 @@ class Network implements FakeNetwork {
       addresses: () => [`/memory/${self}`],
       sentBytes: () => ({ ...sent }),
     }
-    const endpoint = { links, handlers, lostHandlers, sent }
+    const endpoint: Endpoint = { links, handlers, lostHandlers, sent, dead: false }
     this.#endpoints.set(self, endpoint)
     return endpoint
   }
@@ -132,6 +148,7 @@ class Network implements FakeNetwork {
   }
 
   async #send(from: PeerId, to: PeerId, message: WireMessage, signal?: AbortSignal): Promise<void> {
+    const sender = this.#endpoint(from)
     this.#check(from, to, signal)
     const traffic = trafficOf(message.header.type)
     const channel = this.#channel(from, to, traffic)
@@ -152,7 +169,7 @@ class Network implements FakeNetwork {
     const arrival = Promise.all([channel.last, late > 0 ? clock.sleep(late) : undefined])
     channel.last = arrival.then(() => {
       release(channel)
-      this.#arrive(from, to, message)
+      if (!sender.dead) this.#arrive(from, to, message)
     })
   }
 

@@ -75,11 +75,12 @@ describe('a job of five peers in two clusters', () => {
     for (const member of scenario.members) expect((await scenario.end(member)).outcome).toBe('stopped')
   })
 
-  it('takes nobody more once it trains', async () => {
+  it('takes nobody more when it is about to end', async () => {
     const scenario = await startScenario({ memories: twoAndThree, clusters: 2 })
-    await scenario.until(({ phase }) => phase === 'training')
+    await scenario.until(({ updates }) => updates >= 4)
+    scenario.host.participation.finish()
     await expect(scenario.join('late', 14_000)).rejects.toThrow(RefusedError)
-    expect((await scenario.end(scenario.host)).outcome).toBe('finished')
+    expect((await scenario.end(scenario.host)).outcome).toBe('stopped')
   })
 
   it('says how much memory is missing when the model does not fit', async () => {

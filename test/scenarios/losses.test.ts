@@ -40,16 +40,6 @@ describe('a pool that loses a PC', () => {
     expect(scenario.host.participation.view().plan!.number).toBeGreaterThan(1)
   })
 
-  it('fails in a sentence, with every stage saved, when no whole cluster is left', async () => {
-    const scenario = await startScenario({ ...long, memories: [66_000, 66_000], clusters: 1 })
-    await scenario.until(({ updates }) => updates >= 4)
-    await scenario.lose('pc-1')
-    const result = await scenario.end(scenario.host)
-    expect(result).toMatchObject({ outcome: 'failed', model: null })
-    expect(result.reason).toMatch(/no whole cluster is left/)
-    expect(scenario.host.savedStages.length).toBe(1)
-  })
-
   it('loses its host: members stop cleanly, save what they trained, and say so', async () => {
     const scenario = await startScenario(long)
     await scenario.until(({ updates }) => updates >= 10)

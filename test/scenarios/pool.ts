@@ -74,6 +74,10 @@ export interface ScenarioSettings {
   readonly clusters?: number
   readonly seed?: number
   readonly continueFrom?: FinishedModel
+  /** Milliseconds of an engine call; default 1 to 5. */
+  readonly engineMs?: readonly [number, number]
+  /** What each PC's benchmark says; default 1e9. */
+  readonly flopsPerSecond?: number
   /** PCs whose disk takes no more. */
   readonly fullDisks?: readonly string[]
 }
@@ -89,6 +93,8 @@ export interface Scenario {
   join(name: string, memoryBytes: number): Promise<Member>
   /** The PC is gone from one moment to the next. */
   lose(name: string): Promise<void>
+  /** The PC that is gone starts its agent anew and asks to join. */
+  comeBack(name: string, memoryBytes: number): Promise<Member>
   /** Let time pass until the host's view says so. */
   until(condition: (view: Omit<JobView, 'invite'>) => boolean): Promise<void>
   /** Let time pass until the job is over for this PC. */
@@ -107,6 +113,7 @@ const shardStore = (seed: number): ShardStore => ({
 /** Start a host and its members; they gather at once. */
 export async function startScenario(settings: ScenarioSettings): Promise<Scenario> {
   const { spec = smallJob(), memories, clusters, seed = 1, continueFrom, fullDisks = [] } = settings
+  const [least, most] = settings.engineMs ?? [1, 5]
   const clock = createVirtualClock()
   const network = createFakeNetwork({ clock, seed, delayMs: [1, 5] })
   const savedModels: FinishedModel[] = []
@@ -129,7 +136,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
         return Promise.resolve()
       },
     }
-    const engine = createFakeEngine({ clock, delay: () => 1 + 4 * rng.next() })
+    const engine = createFakeEngine({ clock, delay: () => least + (most - least) * rng.next() })
     return {
       links: network.linksOf(name),
       clock,
@@ -145,7 +152,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     displayName: name,
     backend: 'fake',
     memoryBytes,
-    flopsPerSecond: 1e9,
+    flopsPerSecond: settings.flopsPerSecond ?? 1e9,
   })
   const hosted: HostedJob = {
     job,
@@ -186,11 +193,18 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
 
   return {
     ...{ clock, network, host, members, savedModels, warnings, join },
+    comeBack(name, memoryBytes) {
+      network.restart(name)
+      return join(name, memoryBytes)
+    },
     lose: (name) => clock.runUntil(network.sever(name)),
     async until(condition) {
       const seen = async () => {
         for (let view = host.participation.view(); !condition(view); view = host.participation.view()) {
-          if (view.result !== null) throw new InvariantError(`the job ended before: ${view.result.reason}`)
+          if (view.result !== null)
+            throw new InvariantError(
+              `the job ended before: ${view.result.reason}\n${view.log.map(({ atMs, text }) => `${Math.round(atMs)} ms: ${text}`).join('\n')}`,
+            )
           await clock.sleep(1)
         }
       }

@@ -49,7 +49,7 @@ describe('the messages between agents', () => {
 
   it('are refused with the words that other versions know', () => {
     expect(refusal.options).toEqual([
-      ...['not-a-member', 'unknown-job', 'wrong-secret', 'invite-expired', 'already-training', 'wrong-plan'],
+      ...['not-a-member', 'unknown-job', 'wrong-secret', 'invite-expired', 'too-late', 'wrong-plan'],
       ...['unknown-shard', 'shutting-down'],
     ])
   })

@@ -108,6 +108,6 @@ function refusalOf({
 }): PoolError {
   if (refused === undefined)
     return new PeerLostError(`the host does not let us in (${lost}); is its job still open?`)
-  if (refused.refusal === 'already-training') return new RefusedError(refused.refusal, refused.text)
+  if (refused.refusal === 'too-late') return new RefusedError(refused.refusal, refused.text)
   return new InvalidInviteError(refused.text)
 }

@@ -14,6 +14,11 @@ export class Curve<Point> {
     this.#points.push(point)
   }
 
+  /** Forget what does not hold any more. */
+  keep(holds: (point: Point) => boolean): void {
+    this.#points = this.#points.filter(holds)
+  }
+
   get points(): readonly Point[] {
     return this.#points
   }

@@ -1,4 +1,5 @@
 /** From a layout to a plan in force: every number of the schedule decided, and what changes when a cluster drops out. */
+import { InvariantError } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
 import type { Recipe } from '../../../shared/job/recipe.ts'
 import type { Layout, Plan, RingPlan, StagePosition } from '../../../shared/plan/plan.ts'
@@ -42,6 +43,17 @@ export function activePeers(plan: Plan): readonly PeerId[] {
 /** The same layout with other clusters active, under the next number. */
 export function withActive(plan: Plan, active: readonly number[]): Plan {
   return { ...plan, number: plan.number + 1, active: [...active] }
+}
+
+/** Everyone stands still: the plan only tells where things were. */
+export function withoutActive(plan: Plan): Plan {
+  return { ...plan, active: [] }
+}
+
+/** The plan in force. @throws InvariantError before there is one */
+export function planOf({ plan }: { readonly plan: Plan | undefined }): Plan {
+  if (plan === undefined) throw new InvariantError('there is no plan yet')
+  return plan
 }
 
 /** The rings of the active clusters. Every member computes the same, so their order names them on the wire. */

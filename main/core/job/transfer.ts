@@ -47,6 +47,11 @@ export class StateReceiver {
     this.state = { layers, values: new Float32Array(length) }
   }
 
+  /** Elements so far. */
+  get received(): number {
+    return this.#received
+  }
+
   get complete(): boolean {
     return this.#received === this.state.values.length
   }

@@ -69,6 +69,10 @@ export function profileOf(
 
 /** Copies of the weights beside the newest: gradient sum, moments, a stashed and a predicted version, one pass's gradients. */
 function stateFactorOf(optimizer: Optimizer): number {
-  const moments = optimizer.type === 'sgd' ? (optimizer.momentum > 0 ? 1 : 0) : 2
-  return 1 + moments + 2 + 1
+  return 1 + momentsOf(optimizer) + 2 + 1
+}
+
+/** Vectors that an optimizer remembers beside the weights. */
+export function momentsOf(optimizer: Optimizer): number {
+  return optimizer.type === 'sgd' ? (optimizer.momentum > 0 ? 1 : 0) : 2
 }

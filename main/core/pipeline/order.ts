@@ -67,6 +67,25 @@ export function createBatchOrder({ seed, trainSamples, microBatch, share }: Orde
   }
 }
 
+/**
+ * The same order from where a job stands: its clusters together have trained so many samples, in as many epochs as
+ * that makes, whatever clusters they were then. A part of a micro-batch at the border is trained again.
+ */
+export function goOn(
+  order: BatchOrder,
+  { samples }: { readonly samples: number },
+  { trainSamples, microBatch, clusters }: { trainSamples: number; microBatch: number; clusters: number },
+): BatchOrder {
+  const epochs = Math.floor(samples / trainSamples)
+  const within = Math.floor((samples % trainSamples) / (clusters * microBatch))
+  const first = epochs * order.microBatchesPerEpoch + Math.min(within, order.microBatchesPerEpoch - 1)
+  return {
+    microBatchesPerEpoch: order.microBatchesPerEpoch,
+    size: (index) => order.size(first + index),
+    batch: (index) => order.batch(first + index),
+  }
+}
+
 export interface ValidationSettings {
   /** Validation rows come after the training rows. */
   readonly trainSamples: number

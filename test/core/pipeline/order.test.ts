@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createBatchOrder, validationBatch, validationBatches } from '../../../main/core/pipeline/order.ts'
+import {
+  type BatchOrder,
+  createBatchOrder,
+  goOn,
+  validationBatch,
+  validationBatches,
+} from '../../../main/core/pipeline/order.ts'
 import { InvalidInputError } from '../../../shared/errors.ts'
 
 const shapes = fc
@@ -70,5 +76,32 @@ describe('the validation rows', () => {
     expect(rows(99)).toEqual([[100, 101, 102], [103, 104, 105], [106]])
     expect(rows(0)).toEqual([])
     expect([...validationBatch(settings, 2, 1).rows]).toEqual([106])
+  })
+})
+
+describe('an order that goes on', () => {
+  const setup = { seed: 3, trainSamples: 96, microBatch: 4 }
+  const ordersOf = (of: number, samples: number) =>
+    Array.from({ length: of }, (_, index) =>
+      goOn(createBatchOrder({ ...setup, share: { index, of } }), { samples }, { ...setup, clusters: of }),
+    )
+  const rowsOf = (orders: readonly BatchOrder[], microBatches: number) =>
+    orders.flatMap((order) =>
+      Array.from({ length: microBatches }, (_, m) => order.batch(m)).flatMap(({ rows }) => [...rows]),
+    )
+
+  it('brings the rest of the epoch, each row once, when other clusters train it', () => {
+    // Two clusters trained 6 micro-batches each: half an epoch. Three clusters train the rest in 4 each.
+    const before = rowsOf(ordersOf(2, 0), 6)
+    const after = rowsOf(ordersOf(3, before.length), 4)
+    expect([...before, ...after].sort((a, b) => a - b)).toEqual(Array.from({ length: 96 }, (_, row) => row))
+  })
+
+  it('goes on in the epoch that so many samples make', () => {
+    const [order] = ordersOf(1, 96 * 2 + 8)
+    expect(order!.batch(0)).toEqual(
+      createBatchOrder({ ...setup, share: { index: 0, of: 1 } }).batch(24 * 2 + 2),
+    )
+    expect(order!.size(0)).toBe(4)
   })
 })

@@ -1,16 +1,18 @@
 /** Collecting members: who may come in, who is told, and when it is enough. */
+import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { Refusal } from '../../../../shared/messages/wire.ts'
 import { second } from '../../../../shared/units.ts'
 import type { Sender } from '../../ports.ts'
 import { summaryOf } from '../job-summary.ts'
+import { dropPeer } from './drop.ts'
 import type { HostState } from './host-state.ts'
 
 const saidWith: Partial<Record<Refusal, string>> = {
   'wrong-secret': 'the host does not know this invite; ask for a new one',
   'invite-expired': 'this invite has expired; ask the host for a new one',
   'not-a-member': 'the host removed this PC from the job; ask the host why',
-  'already-training': 'the training has already begun; ask the host to invite you to the next run',
+  'too-late': 'the training is about to end; ask the host to invite you to the next run',
 }
 
 /** Wait until so many peers are there, the host says start, or the time is up. */
@@ -42,8 +44,20 @@ export function answerSummary(
   void host.send(from.peer, {
     type: 'job-summary',
     ...summaryOf(hosted.spec),
-    ...{ hostName, members: roll.present.length, open: host.phase === 'gathering' },
+    ...{ hostName, members: roll.present.length, open: !isClosing(host) },
   })
+}
+
+/** The run ends: nobody new would train any more. */
+const isClosing = ({ finishing, phase }: HostState): boolean =>
+  finishing || phase === 'finishing' || phase === 'ended'
+
+/** Who is known comes back without a secret: the swarm vouches for its identity, and an invite may have ended meanwhile. */
+function refusalOf(host: HostState, peer: PeerId, secret: string): Refusal | undefined {
+  if (host.removed.has(peer)) return 'not-a-member'
+  const known = host.roll.get(peer) !== undefined
+  const wrong = known ? undefined : host.hosted.checkSecret(secret)
+  return wrong ?? (isClosing(host) ? 'too-late' : undefined)
 }
 
 /** Answer a stranger who wants to join. */
@@ -53,20 +67,20 @@ export async function answerJoin(
   { header }: WireMessage<'join-request'>,
 ): Promise<void> {
   const { hosted, roll } = host
-  const known = roll.get(from.peer)
-  const refusal =
-    hosted.checkSecret(header.secret) ??
-    (host.removed.has(from.peer) ? 'not-a-member' : undefined) ??
-    // A member that lost its connection while gathering may come again; nobody comes into a run under way.
-    (host.phase === 'gathering' || known?.state === 'joined' ? undefined : 'already-training')
+  const refusal = refusalOf(host, from.peer, header.secret)
   if (refusal !== undefined) {
     void host.send(from.peer, { type: 'refused', refusal, text: saidWith[refusal] ?? refusal })
     return
   }
   const certificate = await hosted.issueCertificate(from.peer)
+  const isBack = roll.get(from.peer) !== undefined
+  // Its agent started anew before we noticed that the old one is gone: whatever stage it had is lost.
+  if (isBack && host.phase !== 'gathering') dropPeer(host, from.peer, 'its agent was started again')
   roll.enroll(from.peer, header.device, header.addresses)
   void host.send(from.peer, { type: 'admitted', certificate, name: hosted.spec.name })
-  if (known === undefined) host.log.say(`${header.device.displayName} joined (${header.device.backend})`)
+  const deed = isBack ? 'is back' : 'joins'
+  host.log.say(`${header.device.displayName} ${deed} (${header.device.backend})`)
+  if (host.phase !== 'gathering') host.unplanned = `${header.device.displayName} ${deed}`
   sendRoster(host)
   host.watch.notify()
 }

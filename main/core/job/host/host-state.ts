@@ -6,7 +6,9 @@ import type { Certificate, DeviceReport, Refusal, WireHeader } from '../../../..
 import type { Scores, Tally } from '../../../../shared/model/graph.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { Clock, FinishedModel, Links, Log, Vault } from '../../ports.ts'
+import { type Checkpoint, type Trained, untrained } from '../checkpoint.ts'
 import { Curve } from '../curve.ts'
+import { Pace } from '../forecast.ts'
 import { createJobLog, type JobLog } from '../job-log.ts'
 import type { StateReceiver } from '../transfer.ts'
 import { createWatch, type Watch } from '../watch.ts'
@@ -56,6 +58,15 @@ export class HostState {
   plan: Plan | undefined
   /** Of the newest plan sent, in force or not. */
   planNumber = 0
+  /** Of the plan that cut the present stages; what members say of an earlier one is of the past. */
+  layoutNumber = 0
+  /** Where the training went on under the present stages. */
+  from: Trained = untrained
+  /** The newest whole model in the middle of the training. */
+  checkpoint: Checkpoint | undefined
+  /** What changed in the pool since it was planned, as a sentence. */
+  unplanned: string | undefined
+  pace = new Pace()
   startNow = false
   finishing = false
   trainingSinceMs: number | undefined
@@ -96,6 +107,12 @@ export class HostState {
     peers: readonly PeerId[] = this.roll.present.map((entry) => entry.peer),
   ): void {
     for (const peer of peers) void this.send(peer, header)
+  }
+
+  /** What was seen after so many updates does not hold any more. */
+  cutCurves(updates: number): void {
+    this.trainingCurve.keep((point) => point.updates <= updates)
+    this.validationCurve.keep((point) => point.updates <= updates)
   }
 
   get secondsTrained(): number {

@@ -1,11 +1,10 @@
 /** What the host's faces show: the whole job. */
 import type { JobResult, JobView } from '../../../../shared/messages/control.ts'
-import type { Pace } from '../forecast.ts'
 import type { HostState } from './host-state.ts'
 import { samplesTrained, updatesMade } from './run-report.ts'
 
-export function viewOfHost(host: HostState, pace: Pace, result: JobResult | null): Omit<JobView, 'invite'> {
-  const { hosted, phase, text, roll, plan = null } = host
+export function viewOfHost(host: HostState, result: JobResult | null): Omit<JobView, 'invite'> {
+  const { hosted, phase, text, roll, pace, plan = null } = host
   const targetUpdates = hosted.spec.target.updates
   return {
     job: hosted.job,

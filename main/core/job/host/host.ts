@@ -5,24 +5,19 @@ import type { JobResult, JobView } from '../../../../shared/messages/control.ts'
 import type { WireMessage, WireType } from '../../../../shared/messages/wire.ts'
 import { second } from '../../../../shared/units.ts'
 import type { Sender } from '../../ports.ts'
-import { Pace } from '../forecast.ts'
-import { conclude, noteParameters } from './conclude.ts'
+import { noteParameters } from './collect.ts'
+import { conclude } from './conclude.ts'
+import { dropPeer } from './drop.ts'
 import { answerJoin, answerSummary, gather, sendRoster } from './gather.ts'
 import { type HostedJob, type HostPorts, HostState } from './host-state.ts'
 import { viewOfHost } from './host-view.ts'
-import { prepare, sendWeights } from './prepare.ts'
+import { holdCluster, noteHeld, proceedCluster } from './pauses.ts'
+import { noteLinks, prepare, sendWeights } from './prepare.ts'
 import { removePeer } from './remove.ts'
+import { takeStock } from './replan.ts'
 import { resultOf, samplesTrained, updatesMade } from './run-report.ts'
-import {
-  dropPeer,
-  finishEarly,
-  holdCluster,
-  noteHeld,
-  noteProgress,
-  noteValidated,
-  proceedCluster,
-  train,
-} from './train.ts'
+import { finishEarly, noteProgress, train } from './train.ts'
+import { noteValidated } from './validations.ts'
 
 /** A member that takes no goodbye for so long notices by itself. */
 const goodbyeWithinMs = 3 * second
@@ -51,7 +46,7 @@ function handlersOf(host: HostState): Handlers {
   return {
     links: (from, { header }) => {
       const entry = entryOf(from)
-      if (entry !== undefined) entry.links = header.links
+      if (entry !== undefined) noteLinks(entry, header.links)
     },
     'stage-ready': (from, { header }) => {
       if (header.plan === host.planNumber) host.roll.mark([from.peer], 'ready')
@@ -86,11 +81,19 @@ function handlersOf(host: HostState): Handlers {
   }
 }
 
+/** What a member tells of a stage that it does not hold any more. */
+const ofAStage: readonly WireType[] = ['progress', 'validated', 'stage-finished', 'held']
+const isOfThePast = (host: HostState, { header }: WireMessage): boolean =>
+  ofAStage.includes(header.type) && header.plan < host.layoutNumber
+
 async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
   try {
     await gather(host, signal)
     await prepare(host, signal)
-    await train(host, signal)
+    while ((await train(host, signal)) === 'replan' && !isDone(host)) {
+      await takeStock(host, signal)
+      if (!(await prepare(host, signal))) break
+    }
     const model = await conclude(host, signal)
     return resultOf(host, endingOf(host, model))
   } catch (error) {
@@ -101,6 +104,10 @@ async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
     return resultOf(host, { outcome: 'failed', code, reason: message, model: null })
   }
 }
+
+/** Drained for a new plan, but none is needed any more. */
+const isDone = (host: HostState): boolean =>
+  host.finishing || updatesMade(host) >= host.hosted.spec.target.updates
 
 function endingOf(host: HostState, model: string): Pick<JobResult, 'outcome' | 'code' | 'reason' | 'model'> {
   const outcome = host.finishing ? 'stopped' : 'finished'
@@ -121,7 +128,6 @@ async function sayGoodbye(host: HostState, { outcome, reason }: JobResult): Prom
 
 export function createHost(ports: HostPorts, hosted: HostedJob): Host {
   const host = new HostState(ports, hosted)
-  const pace = new Pace()
   const handlers = handlersOf(host)
   host.roll.enroll(ports.links.self, hosted.device, ports.links.addresses())
   let result: JobResult | null = null
@@ -148,10 +154,10 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
       }
       const handle = handlers[type] as ((from: Sender, message: WireMessage) => void) | undefined
       if (handle === undefined) throw new BadMessageError(`a host takes no ${type}`)
-      if (!host.roll.isPresent(from.peer)) return
+      if (!host.roll.isPresent(from.peer) || isOfThePast(host, message)) return
       handle(from, message)
       if (type === 'progress' && host.phase === 'training')
-        pace.see({ atMs: ports.clock.now(), updates: updatesMade(host), samples: samplesTrained(host) })
+        host.pace.see({ atMs: ports.clock.now(), updates: updatesMade(host), samples: samplesTrained(host) })
       host.watch.notify()
     },
     lost(peer, reason) {
@@ -173,6 +179,6 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
       host.watch.notify()
     },
     removeMember: (peer) => removePeer(host, peer),
-    view: () => viewOfHost(host, pace, result),
+    view: () => viewOfHost(host, result),
   }
 }

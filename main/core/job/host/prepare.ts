@@ -4,7 +4,7 @@ import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import type { ModelProfile } from '../../../../shared/plan/pool.ts'
-import type { Plan } from '../../../../shared/plan/plan.ts'
+import type { DoesNotFit, Layout, Plan } from '../../../../shared/plan/plan.ts'
 import { minute } from '../../../../shared/units.ts'
 import { initialState } from '../../model/initial-state.ts'
 import { profileOf } from '../../model/profile.ts'
@@ -13,8 +13,11 @@ import { planPool } from '../../planner/plan-pool.ts'
 import type { StateVector } from '../../ports.ts'
 import { measuredPool } from '../measured-pool.ts'
 import { planInForce, positionOf } from '../plan-in-force.ts'
+import { type LinkReport, probedPeers } from '../link-probes.ts'
+import { sliceNumbers } from '../checkpoint.ts'
 import { sendState } from '../transfer.ts'
 import type { HostState } from './host-state.ts'
+import type { Enrolled } from './roll.ts'
 
 /** Measuring takes seconds; a peer that is not done by then is planned with what others measured of it. */
 const measureWithinMs = minute
@@ -22,53 +25,91 @@ const measureWithinMs = minute
 const readyWithinMs = 30 * minute
 
 /**
- * Plan with everyone present until a plan stands with all its stages ready.
- * @throws DoesNotFitError when the pool cannot hold the model
+ * Plan with everyone present until a plan stands with all its stages ready. A run under way waits for members where
+ * those present cannot hold the model. False: meanwhile the host ended the run.
+ * @throws DoesNotFitError when nobody can hold the model before the first plan
  */
-export async function prepare(host: HostState, signal: AbortSignal): Promise<Plan> {
+export async function prepare(host: HostState, signal: AbortSignal): Promise<boolean> {
   for (;;) {
+    host.enter('planning', 'measuring the ways between the PCs')
     await measure(host, signal)
-    const plan = makePlan(host)
-    const peers = plan.layout.clusters.flatMap(({ stages }) => stages.map((stage) => stage.peer))
-    host.plan = plan
-    host.enter('preparing', 'engines load, data and weights travel')
-    host.roll.mark(peers, 'preparing')
-    for (const { peer, reason } of plan.layout.unused) host.roll.mark([peer], 'idle', reason)
-    host.broadcast({ type: 'assignment', spec: host.hosted.spec, proposal: plan })
-    const settled = () =>
-      peers.every((peer) => host.roll.get(peer)?.state === 'ready') ||
-      peers.some((peer) => !host.roll.isPresent(peer))
-    await host.watch.until(settled, { signal, withinMs: readyWithinMs })
-    const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
-    if (late.length === 0 && peers.every((peer) => host.roll.isPresent(peer))) return plan
-    if (peers.every((peer) => host.roll.isPresent(peer)))
-      host.roll.mark(late, 'lost', 'was not ready in time')
+    host.enter('planning', 'searching for the best plan')
+    host.unplanned = undefined
+    const layout = layoutFor(host)
+    if ('feasible' in layout) await waitForMembers(host, layout, signal)
+    else if (await handOut(host, takePlan(host, layout), signal)) return true
+    if (host.finishing && host.from.updates > 0) return false
   }
 }
 
-async function measure(host: HostState, signal: AbortSignal): Promise<void> {
+async function waitForMembers(
+  host: HostState,
+  { shortfallBytes, reason }: DoesNotFit,
+  signal: AbortSignal,
+): Promise<void> {
+  if (host.planNumber === 0) throw new DoesNotFitError(shortfallBytes, reason)
+  host.enter('paused', `waiting for members: ${reason}`)
+  await host.watch.until(() => host.unplanned !== undefined || host.finishing, { signal })
+}
+
+/** True when every stage of the plan is ready. */
+async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promise<boolean> {
+  const peers = plan.layout.clusters.flatMap(({ stages }) => stages.map((stage) => stage.peer))
+  host.enter('preparing', 'engines load, data and weights travel')
+  host.roll.mark(peers, 'preparing')
+  for (const { peer, reason } of plan.layout.unused) host.roll.mark([peer], 'idle', reason)
+  host.broadcast({ type: 'assignment', spec: host.hosted.spec, proposal: plan, from: host.from })
+  const settled = () =>
+    peers.every((peer) => host.roll.get(peer)?.state === 'ready') ||
+    peers.some((peer) => !host.roll.isPresent(peer))
+  await host.watch.until(settled, { signal, withinMs: readyWithinMs })
+  const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
+  const allPresent = peers.every((peer) => host.roll.isPresent(peer))
+  if (allPresent && late.length > 0) host.roll.mark(late, 'lost', 'was not ready in time')
+  return allPresent && late.length === 0
+}
+
+/** Learn every way between those present that nobody has told of yet. */
+export async function measure(host: HostState, signal: AbortSignal): Promise<void> {
   const { present } = host.roll
-  if (present.length < 2 || present.every((entry) => entry.links !== undefined)) return
-  host.enter('planning', 'measuring the ways between the PCs')
   // One after the other: measured side by side, every way would look as slow as the machine is busy.
   for (const entry of present) {
-    const peers = present.map((other) => other.peer).filter((peer) => peer !== entry.peer)
+    const unknown = () => {
+      const known = new Set(entry.links.map(({ peer }) => peer))
+      return present.map(({ peer }) => peer).filter((peer) => peer !== entry.peer && !known.has(peer))
+    }
+    const peers = unknown().slice(0, Math.max(0, probedPeers - entry.links.length))
+    if (peers.length === 0) continue
+    entry.measured = false
     void host.send(entry.peer, { type: 'measure-links', peers })
-    const done = () => entry.links !== undefined || entry.state === 'lost'
+    // One who comes again has a new line, and is measured the next time.
+    const done = () => entry.measured || entry.state === 'lost' || host.roll.get(entry.peer) !== entry
     await host.watch.until(done, { signal, withinMs: measureWithinMs })
   }
 }
 
-function makePlan(host: HostState): Plan {
+/** What a member measured, beside what it told before. */
+export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
+  const news = new Set(links.map(({ peer }) => peer))
+  entry.links = [...entry.links.filter(({ peer }) => !news.has(peer)), ...links]
+  entry.measured = true
+}
+
+/** The best cut for those present. In a run under way as many clusters as they can be, where the wish is too much. */
+export function layoutFor(host: HostState): Layout | DoesNotFit {
   const { spec, gathering } = host.hosted
-  host.enter('planning', 'searching for the best plan')
-  const peers = host.roll.present.map(({ peer, device, links }) => ({ peer, device, links: links ?? [] }))
   const profile: ModelProfile = profileOf(spec.graph, spec.recipe)
-  const pool = measuredPool(peers)
+  const pool = measuredPool(host.roll.present)
   const { clusters } = gathering
-  const layout = planPool({ pool, profile, seed: spec.seed, ...(clusters === undefined ? {} : { clusters }) })
-  if ('feasible' in layout) throw new DoesNotFitError(layout.shortfallBytes, layout.reason)
+  const free = () => planPool({ pool, profile, seed: spec.seed })
+  if (clusters === undefined) return free()
+  const wished = planPool({ pool, profile, seed: spec.seed, clusters })
+  return 'feasible' in wished && host.planNumber > 0 ? free() : wished
+}
+
+function takePlan(host: HostState, layout: Layout): Plan {
   host.planNumber++
+  host.layoutNumber = host.planNumber
   host.log.say(
     `plan ${host.planNumber}: ` +
       layout.clusters
@@ -77,7 +118,9 @@ function makePlan(host: HostState): Plan {
         )
         .join(' | '),
   )
-  return planInForce(layout, spec.recipe, host.planNumber)
+  const plan = planInForce(layout, host.hosted.spec.recipe, host.planNumber)
+  host.plan = plan
+  return plan
 }
 
 /**
@@ -93,11 +136,17 @@ export function sendWeights(
   const layers = layersOf(host, to)
   if (header.plan !== host.plan?.number || layers?.join() !== header.layers.join())
     throw new BadMessageError('asks for the weights of another stage than its own')
-  const { graph, seed } = hosted.spec
-  const whole = continuedState(host)
-  const state = whole === undefined ? initialState(graph, layers, seed) : sliceState(graph, whole, layers)
+  const state = numbersOf(host, layers)
   // A peer that is lost meanwhile is seen in the roll, not here.
   sendState(ports.links, { to, job: hosted.job, plan: header.plan }, state).catch(() => undefined)
+}
+
+function numbersOf(host: HostState, layers: LayerRange): StateVector {
+  const { graph, seed } = host.hosted.spec
+  if (host.checkpoint !== undefined && host.from.updates > 0)
+    return sliceNumbers(graph, host.checkpoint, layers)
+  const whole = continuedState(host)
+  return whole === undefined ? initialState(graph, layers, seed) : sliceState(graph, whole, layers)
 }
 
 /** What a peer holds by the newest plan. */

@@ -1,8 +1,8 @@
 /** A member that the host sends away. */
 import type { PeerId } from '../../../../shared/ids.ts'
+import { dropPeer } from './drop.ts'
 import { sendRoster } from './gather.ts'
 import type { HostState } from './host-state.ts'
-import { dropPeer } from './train.ts'
 
 /** For good: it hears why, and its invite opens the job no more. False when there is no such member. */
 export function removePeer(host: HostState, peer: PeerId): boolean {

@@ -4,7 +4,7 @@ import type { MemberView } from '../../../../shared/messages/control.ts'
 import type { DeviceReport, Progress } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { LinkReport } from '../link-probes.ts'
-import { noProgress } from '../no-progress.ts'
+import { noProgress, type Report } from '../no-progress.ts'
 import { peersOf } from '../plan-in-force.ts'
 
 /** A line of the roll. Only the host's own code writes to it. */
@@ -14,16 +14,47 @@ export interface Enrolled {
   readonly addresses: readonly string[]
   state: MemberView['state']
   reason: string
-  links: readonly LinkReport[] | undefined
+  links: readonly LinkReport[]
+  /** It answered the newest question about its ways. */
+  measured: boolean
+  /** Under the present plan's stages. */
   progress: Progress | undefined
+  /** Under the stages of earlier plans. */
+  earlier: Report
+}
+
+/** What a member did in all; what it is doing now is of the newest report. */
+export function allOf({ progress: now, earlier }: Pick<Enrolled, 'progress' | 'earlier'>): Report {
+  const progress: Report = now ?? noProgress
+  const sum = <K extends string>(one: Record<K, number>, other: Record<K, number>, keys: readonly K[]) =>
+    Object.fromEntries(keys.map((key) => [key, one[key] + other[key]])) as Record<K, number>
+  return {
+    ...sum(progress, earlier, ['samples', 'busyMs', 'dropped']),
+    updates: Math.max(progress.updates, earlier.updates),
+    maxStaleness: Math.max(progress.maxStaleness, earlier.maxStaleness),
+    peakTensorBytes: Math.max(progress.peakTensorBytes, earlier.peakTensorBytes),
+    sent: sum(progress.sent, earlier.sent, ['activations', 'gradients', 'parameters', 'data']),
+    rounds: sum(progress.rounds, earlier.rounds, ['averaged', 'abandoned']),
+    waitingFor: progress.waitingFor,
+  }
 }
 
 export class Roll {
   readonly #entries = new Map<PeerId, Enrolled>()
 
+  /** A newcomer, or one who comes again: what it did before stays its own, and in the model. */
   enroll(peer: PeerId, device: DeviceReport, addresses: readonly string[]): void {
-    const fresh = { state: 'joined' as const, reason: '', links: undefined, progress: undefined }
-    this.#entries.set(peer, { peer, device, addresses, ...fresh })
+    const { progress, earlier = noProgress } = this.#entries.get(peer) ?? {}
+    const fresh = { state: 'joined' as const, reason: '', links: [], measured: false }
+    this.#entries.set(peer, { peer, device, addresses, ...fresh, progress, earlier })
+  }
+
+  /** The stages of the present plan end: what was done in them is added up. */
+  closeBooks(): void {
+    for (const entry of this.#entries.values()) {
+      entry.earlier = { ...allOf(entry), waitingFor: '' }
+      entry.progress = undefined
+    }
   }
 
   get(peer: PeerId): Enrolled | undefined {
@@ -60,17 +91,21 @@ export class Roll {
   }
 
   views(secondsTrained: number): MemberView[] {
-    return this.all.map(({ peer, device, state, reason, progress = noProgress }) => ({
-      peer,
-      displayName: device.displayName,
-      state,
-      reason: reason === '' ? progress.waitingFor : reason,
-      updates: progress.updates,
-      samples: progress.samples,
-      busyShare: secondsTrained > 0 ? Math.min(1, progress.busyMs / 1000 / secondsTrained) : 0,
-      peakTensorBytes: progress.peakTensorBytes,
-      maxStaleness: progress.maxStaleness,
-      droppedGradients: progress.dropped,
-    }))
+    return this.all.map((entry) => {
+      const { peer, device, state, reason } = entry
+      const did = allOf(entry)
+      return {
+        peer,
+        displayName: device.displayName,
+        state,
+        reason: reason === '' ? did.waitingFor : reason,
+        updates: did.updates,
+        samples: did.samples,
+        busyShare: secondsTrained > 0 ? Math.min(1, did.busyMs / 1000 / secondsTrained) : 0,
+        peakTensorBytes: did.peakTensorBytes,
+        maxStaleness: did.maxStaleness,
+        droppedGradients: did.dropped,
+      }
+    })
   }
 }

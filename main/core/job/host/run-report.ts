@@ -1,23 +1,23 @@
 /** What a run came to: totals over members for faces, and report.json. */
 import type { JobResult } from '../../../../shared/messages/control.ts'
-import { noProgress } from '../no-progress.ts'
 import { peersOf } from '../plan-in-force.ts'
 import type { HostState } from './host-state.ts'
+import { allOf } from './roll.ts'
 
-/** Samples trained by all clusters: what their roots report. */
+/** Samples in the model: those of earlier plans, and what the roots of the present clusters report. */
 export function samplesTrained(host: HostState): number {
-  const { plan, roll } = host
-  if (plan === undefined) return 0
+  const { plan, roll, from } = host
+  if (plan === undefined) return from.samples
   const roots = plan.layout.clusters.map((_, cluster) => peersOf(plan, cluster)[0] ?? '')
-  return roots.reduce((sum, root) => sum + (roll.get(root)?.progress?.samples ?? 0), 0)
+  return roots.reduce((sum, root) => sum + (roll.get(root)?.progress?.samples ?? 0), from.samples)
 }
 
 /** Updates of the clusters that train: the least, so that progress never runs ahead of the truth. */
 export function updatesMade(host: HostState): number {
-  const { plan, roll } = host
-  if (plan === undefined) return 0
+  const { plan, roll, from } = host
+  if (plan === undefined) return from.updates
   const made = (plan.active.length > 0 ? plan.active : [...plan.layout.clusters.keys()]).map(
-    (cluster) => roll.get(peersOf(plan, cluster)[0] ?? '')?.progress?.updates ?? 0,
+    (cluster) => roll.get(peersOf(plan, cluster)[0] ?? '')?.progress?.updates ?? from.updates,
   )
   return Math.min(...made)
 }
@@ -28,7 +28,7 @@ export function resultOf(
   ending: Pick<JobResult, 'outcome' | 'reason' | 'code' | 'model'>,
 ): JobResult {
   const sum = (of: (sent: JobResult['bytesSent']) => number) =>
-    host.roll.all.reduce((total, { progress }) => total + (progress === undefined ? 0 : of(progress.sent)), 0)
+    host.roll.all.reduce((total, entry) => total + of(allOf(entry).sent), 0)
   return {
     ...ending,
     validation: host.finalScores ?? null,
@@ -41,7 +41,7 @@ export function resultOf(
       parameters: sum((sent) => sent.parameters),
       data: sum((sent) => sent.data),
     },
-    maxStaleness: Math.max(0, ...host.roll.all.map(({ progress }) => progress?.maxStaleness ?? 0)),
+    maxStaleness: Math.max(0, ...host.roll.all.map((entry) => allOf(entry).maxStaleness)),
   }
 }
 
@@ -64,19 +64,18 @@ export function reportOfRun(host: HostState): Record<string, unknown> {
     plan: host.plan ?? null,
     trainingCurve: host.trainingCurve.points,
     validationCurve: host.validationCurve.points,
-    contributions: host.roll.all.map(({ peer, device, state, reason, progress = noProgress }) => ({
-      peer,
-      displayName: device.displayName,
-      state,
-      reason,
-      samples: progress.samples,
-      updates: progress.updates,
-      busySeconds: progress.busyMs / 1000,
-      peakTensorBytes: progress.peakTensorBytes,
-      droppedGradients: progress.dropped,
-      sent: progress.sent,
-      rounds: progress.rounds,
-    })),
+    contributions: host.roll.all.map((entry) => {
+      const { peer, device, state, reason } = entry
+      const { samples, updates, busyMs, peakTensorBytes, dropped, sent, rounds } = allOf(entry)
+      return {
+        ...{ peer, displayName: device.displayName, state, reason, samples, updates },
+        busySeconds: busyMs / 1000,
+        peakTensorBytes,
+        droppedGradients: dropped,
+        sent,
+        rounds,
+      }
+    }),
     log: host.log.lines,
   }
 }

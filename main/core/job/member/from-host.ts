@@ -3,6 +3,7 @@ import type { WireHeader, WireMessage, WireType } from '../../../../shared/messa
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { JobResult } from '../../../../shared/messages/control.ts'
 import type { LinkProbes } from '../link-probes.ts'
+import { readNumbers } from '../checkpoint.ts'
 import { sendState } from '../transfer.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import type { StageLife } from './stage-life.ts'
@@ -39,8 +40,9 @@ function slowDeeds({ links, engine }: MemberPorts, { host, job }: Membership, de
       // Told to proceed meanwhile: there is nothing to say.
       if ((await deeds.stage()?.run?.hold()) === 'held') deeds.toHost({ type: 'held' })
     },
-    async handOver({ header: { layers, plan } }: WireMessage<'parameters-request'>): Promise<void> {
-      const state = await engine.readState(layers)
+    async handOver({ header }: WireMessage<'parameters-request'>): Promise<void> {
+      const { layers, plan, optimizer } = header
+      const state = optimizer ? await readNumbers(engine, layers) : await engine.readState(layers)
       await sendState(links, { to: host, job, plan }, state, deeds.signal)
     },
   }

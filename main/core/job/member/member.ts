@@ -48,7 +48,7 @@ export class Member {
   #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
   readonly log: JobLog
   readonly curve = new Curve<{ updates: number; loss: number }>()
-  state: MemberState = { name: 'waiting', reason: 'the host gathers members' }
+  state: MemberState = { name: 'waiting', reason: 'in the pool; the host makes the plan' }
   plan: Plan | undefined
   assignment: Assignment | undefined
   lastReport: Report = noProgress
@@ -121,6 +121,7 @@ export class Member {
     this.#stage = undefined
     this.plan = assignment.proposal
     this.assignment = assignment
+    this.lastReport = { ...noProgress, updates: assignment.from.updates }
     this.#shards.use(assignment.spec.data)
     // Counts from here: what was sent to measure the ways is not the job's.
     this.#reporter = createProgressReporter(this.#ports)

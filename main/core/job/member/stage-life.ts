@@ -2,8 +2,8 @@
 import { BadMessageError } from '../../../../shared/errors.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
-import { layoutOfGraph, stateLayout } from '../../../../shared/model/layout.ts'
 import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
+import { numbersLength, writeNumbers } from '../checkpoint.ts'
 import { StateReceiver } from '../transfer.ts'
 import { checkGraph } from '../../model/check-graph.ts'
 import type { StateVector } from '../../ports.ts'
@@ -58,7 +58,7 @@ export class StageLife {
     const { spec } = assignment
     await this.#loadEngine()
     await this.#fetchShards()
-    await this.#ports.engine.writeState(await this.#receiveWeights())
+    await this.#takeNumbers()
     const batches = this.#ports.store.open(spec.data, spec)
     this.run = new StageRun(this.#ports, { assignment, position, batches, hooks })
     return this.run
@@ -75,25 +75,33 @@ export class StageLife {
       optimizer: recipe.optimizer,
       learningRate: recipe.learningRate,
       ...(recipe.clipNorm === undefined ? {} : { clipNorm: recipe.clipNorm }),
-      // Clusters draw their own dropout masks.
-      seed: (seed + position.cluster) >>> 0,
+      // Clusters draw their own dropout masks, and other ones when the training goes on under a later plan.
+      seed: (seed + position.cluster + assignment.from.updates) >>> 0,
       memoryBudgetBytes: this.#membership.memoryBytes,
     })
   }
 
+  async #takeNumbers(): Promise<void> {
+    const { spec, from } = this.#setup.assignment
+    const { engine } = this.#ports
+    const { graph, recipe } = spec
+    const goesOn = from.updates > 0
+    const numbers = await this.#receive(
+      numbersLength(graph, this.layers, goesOn ? recipe.optimizer : undefined),
+    )
+    if (!goesOn) await engine.writeState(numbers)
+    else await writeNumbers(engine, numbers, { graph, optimizer: recipe.optimizer, updates: from.updates })
+  }
+
   /** Asked for, not pushed: they come when there is an engine that could hold the stage within the budget. */
-  async #receiveWeights(): Promise<StateVector> {
-    const { assignment } = this.#setup
-    const { length } = stateLayout(layoutOfGraph(assignment.spec.graph), this.layers)
+  async #receive(length: number): Promise<StateVector> {
+    const { job, proposal, from } = this.#setup.assignment
     const receiver = new StateReceiver(this.layers, length)
     this.#receiver = receiver
-    const { number: plan } = assignment.proposal
-    const [from, to] = this.layers
     const header = {
       type: 'parameters-request' as const,
-      job: assignment.job,
-      plan,
-      layers: [from, to] as [number, number],
+      ...{ job, plan: proposal.number, optimizer: from.updates > 0 },
+      layers: [this.layers[0], this.layers[1]] as [number, number],
     }
     await this.#ports.links.send(this.#membership.host, { header, tensors: [] }, this.signal)
     await this.#watch.until(() => receiver.complete, { signal: this.signal })

@@ -7,9 +7,10 @@ import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
 import { createAveraging, type Averaging } from '../../averaging/averaging.ts'
 import type { HoldOutcome } from '../../pipeline/admission.ts'
 import type { StageAssignment, StageSummary } from '../../pipeline/assignment.ts'
-import { createBatchOrder } from '../../pipeline/order.ts'
+import { createBatchOrder, goOn } from '../../pipeline/order.ts'
 import { createStage, type Stage } from '../../pipeline/stage.ts'
 import type { BatchSource } from '../../ports.ts'
+import type { Trained } from '../checkpoint.ts'
 import { ringsInForce } from '../plan-in-force.ts'
 import type { Assignment, MemberPorts } from './member-ports.ts'
 
@@ -29,7 +30,7 @@ export interface StageRunSetup {
   readonly hooks: StageRunHooks
 }
 
-/** Counters of a stage and its rings since the start. */
+/** Counters of a stage and its rings since it began; updates since the job began. */
 export type StageRunStats = Pick<
   Progress,
   'updates' | 'samples' | 'busyMs' | 'dropped' | 'maxStaleness' | 'rounds' | 'waitingFor'
@@ -75,6 +76,11 @@ export class StageRun {
     }, hooks.onFailed)
   }
 
+  /** Where the training went on when this stage began. */
+  get #from(): Trained {
+    return this.#setup.assignment.from
+  }
+
   get #isRoot(): boolean {
     return this.#setup.position.stage === 0
   }
@@ -105,9 +111,10 @@ export class StageRun {
   }
 
   /** Judge validation samples [0, samples). @throws BadMessageError when this is not a root */
-  validate(samples: number): Promise<{ readonly tally: Tally; readonly updates: number }> {
+  async validate(samples: number): Promise<{ readonly tally: Tally; readonly updates: number }> {
     this.#requireRoot()
-    return this.#stage.evaluate(samples)
+    const { tally, updates } = await this.#stage.evaluate(samples)
+    return { tally, updates: this.#from.updates + updates }
   }
 
   /** Resolves when the cluster is empty, or may go on before it was. @throws BadMessageError when this is not a root */
@@ -142,7 +149,7 @@ export class StageRun {
     const { updates, samples, busyMs, dropped, maxStaleness, waitingFor } = this.#stage.stats()
     const { averaged, abandoned, waitingFor: ring } = this.#averaging.stats()
     return {
-      ...{ updates, samples, busyMs, dropped, maxStaleness },
+      ...{ updates: this.#from.updates + updates, samples, busyMs, dropped, maxStaleness },
       rounds: { averaged, abandoned },
       waitingFor: waitingFor === '' || this.#drained !== undefined ? ring : waitingFor,
     }
@@ -155,7 +162,7 @@ export class StageRun {
 }
 
 function stageAssignment({ assignment, position }: StageRunSetup): StageAssignment {
-  const { spec, proposal, job } = assignment
+  const { spec, proposal, job, from } = assignment
   const { clusters } = proposal.layout
   const stages = clusters[position.cluster]?.stages ?? []
   const { trainSamples, validationSamples } = spec.data
@@ -172,9 +179,12 @@ function stageAssignment({ assignment, position }: StageRunSetup): StageAssignme
     accumulate: proposal.accumulate,
     inFlight: proposal.inFlight[position.cluster] ?? 1,
     staleness: spec.recipe.staleness,
-    order: createBatchOrder({ seed: spec.seed, trainSamples, microBatch, share }),
+    order: goOn(createBatchOrder({ seed: spec.seed, trainSamples, microBatch, share }), from, {
+      ...{ trainSamples, microBatch },
+      clusters: clusters.length,
+    }),
     trainSamples,
     validationSamples,
-    targetUpdates: spec.target.updates,
+    targetUpdates: Math.max(0, spec.target.updates - from.updates),
   }
 }

@@ -1,0 +1,91 @@
+/** A model in the middle of its training: what a stage hands over, and how the whole is cut for other stages. */
+import type { Optimizer } from '../../../shared/job/recipe.ts'
+import type { LayerRange, ModelGraph } from '../../../shared/model/graph.ts'
+import { layoutOfGraph, stateLayout } from '../../../shared/model/layout.ts'
+import type { Header } from '../../../shared/messages/wire.ts'
+import { momentsOf } from '../model/profile.ts'
+import { joinStates, sliceState } from '../model/state.ts'
+import type { StageEngine, StateVector } from '../ports.ts'
+
+/** How far a model is: updates of each cluster, samples of all. */
+export type Trained = Header<'assignment'>['from']
+
+export const untrained: Trained = { updates: 0, samples: 0 }
+
+export interface Checkpoint {
+  readonly trained: Trained
+  /** Of the whole model: its numbers, then each moment of the optimizer, whose untrained places are 0. */
+  readonly vectors: readonly StateVector[]
+}
+
+/** How long the numbers of a stage are on the wire. In elements. */
+export function numbersLength(
+  graph: ModelGraph,
+  layers: LayerRange,
+  optimizer: Optimizer | undefined,
+): number {
+  const { length } = stateLayout(layoutOfGraph(graph), layers)
+  return length * vectorsOf(optimizer)
+}
+
+const vectorsOf = (optimizer: Optimizer | undefined): number =>
+  optimizer === undefined ? 1 : 1 + momentsOf(optimizer)
+
+/** Everything a stage knows: its numbers, then each moment, as long again. */
+export async function readNumbers(engine: StageEngine, layers: LayerRange): Promise<StateVector> {
+  const { values } = await engine.readState(layers)
+  const { moments } = await engine.readOptimizer()
+  const numbers = new Float32Array(values.length * (1 + moments.length))
+  numbers.set(values)
+  for (const [index, moment] of moments.entries()) numbers.set(moment, values.length * (index + 1))
+  return { layers, values: numbers }
+}
+
+export interface NumbersToWrite {
+  readonly graph: ModelGraph
+  readonly optimizer: Optimizer
+  readonly updates: number
+}
+
+/** Give a stage what `readNumbers` read, and its update count. @throws DeviceMemoryError */
+export async function writeNumbers(
+  engine: StageEngine,
+  { layers, values }: StateVector,
+  { graph, optimizer, updates }: NumbersToWrite,
+): Promise<void> {
+  const { length, trainedLength } = stateLayout(layoutOfGraph(graph), layers)
+  await engine.writeState({ layers, values: values.subarray(0, length) })
+  const moments = Array.from({ length: momentsOf(optimizer) }, (_, index) => {
+    const at = length * (index + 1)
+    return values.subarray(at, at + trainedLength)
+  })
+  await engine.writeOptimizer({ updates, moments })
+}
+
+/** The whole model from what its stages handed over. @throws InvariantError when they do not tile its layers */
+export function joinNumbers(graph: ModelGraph, parts: readonly StateVector[]): readonly StateVector[] {
+  const layouts = layoutOfGraph(graph)
+  const lengths = parts.map(({ layers }) => stateLayout(layouts, layers).length)
+  const vectors = Math.round((parts[0]?.values.length ?? 0) / Math.max(1, lengths[0] ?? 0))
+  return Array.from({ length: vectors }, (_, vector) =>
+    joinStates(
+      graph,
+      parts.map(({ layers, values }, index) => {
+        const length = lengths[index] ?? 0
+        return { layers, values: values.subarray(length * vector, length * (vector + 1)) }
+      }),
+    ),
+  )
+}
+
+/** A stage's part of a checkpoint, as `readNumbers` would have read it. */
+export function sliceNumbers(graph: ModelGraph, { vectors }: Checkpoint, layers: LayerRange): StateVector {
+  const slices = vectors.map((vector) => sliceState(graph, vector, layers).values)
+  const values = new Float32Array(slices.reduce((sum, slice) => sum + slice.length, 0))
+  let at = 0
+  for (const slice of slices) {
+    values.set(slice, at)
+    at += slice.length
+  }
+  return { layers, values }
+}

@@ -1,0 +1,62 @@
+/** The weights of a whole model on their way from the stages of one cluster to the host. */
+import type { WireMessage } from '../../../../shared/messages/wire.ts'
+import { second } from '../../../../shared/units.ts'
+import type { StateVector } from '../../ports.ts'
+import { joinNumbers, numbersLength } from '../checkpoint.ts'
+import { planOf } from '../plan-in-force.ts'
+import { StateReceiver } from '../transfer.ts'
+import type { HostState } from './host-state.ts'
+
+/** Without a byte for so long, the peer that should send weights is given up. */
+const silentWithinMs = 120 * second
+
+export interface Collection {
+  readonly cluster: number
+  /** The optimizer's moments, too. */
+  readonly optimizer: boolean
+}
+
+/** The vectors of the whole model, or undefined when a stage is gone or silent. @throws AbortedError */
+export async function collect(
+  host: HostState,
+  { cluster, optimizer }: Collection,
+  signal: AbortSignal,
+): Promise<readonly StateVector[] | undefined> {
+  const { graph, recipe } = host.hosted.spec
+  const parts: StateVector[] = []
+  for (const { peer, layers } of planOf(host).layout.clusters[cluster]?.stages ?? []) {
+    const length = numbersLength(graph, layers, optimizer ? recipe.optimizer : undefined)
+    const receiver = new StateReceiver(layers, length)
+    host.incoming.set(peer, receiver)
+    try {
+      void host.send(peer, { type: 'parameters-request', layers: [...layers], optimizer })
+      if (!(await arrives(host, receiver, peer, signal))) return undefined
+    } finally {
+      host.incoming.delete(peer)
+    }
+    parts.push(receiver.state)
+  }
+  return joinNumbers(graph, parts)
+}
+
+/** As long as pieces come, a slow line is waited for. */
+async function arrives(
+  host: HostState,
+  receiver: StateReceiver,
+  peer: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (;;) {
+    const before = receiver.received
+    const moved = () => receiver.received > before || receiver.complete || !host.roll.isPresent(peer)
+    const inTime = await host.watch.until(moved, { signal, withinMs: silentWithinMs })
+    if (receiver.complete) return true
+    if (!inTime || !host.roll.isPresent(peer)) return false
+  }
+}
+
+/** A piece of a stage's weights. @throws BadMessageError */
+export function noteParameters(host: HostState, from: string, message: WireMessage<'parameters'>): void {
+  host.incoming.get(from)?.accept(message)
+  host.watch.notify()
+}

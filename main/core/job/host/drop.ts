@@ -1,0 +1,49 @@
+/** Clusters that go and come: under the next plan number others are active, every stage stays as it is. */
+import type { PeerId } from '../../../../shared/ids.ts'
+import type { Plan } from '../../../../shared/plan/plan.ts'
+import { activePeers, peersOf, planOf, positionOf, withActive } from '../plan-in-force.ts'
+import type { HostState } from './host-state.ts'
+
+/** From now on these clusters train. */
+export function activate(host: HostState, active: readonly number[], reason: string): void {
+  const plan = withActive(planOf(host), active)
+  host.plan = plan
+  host.planNumber = plan.number
+  // A member that had finished makes its last round again, with those who are left.
+  const again = activePeers(plan).filter((peer) => host.roll.get(peer)?.state === 'finished')
+  if (host.phase !== 'finishing') host.roll.mark(again, 'training')
+  host.broadcast({ type: 'replan', proposal: plan, reason })
+  host.watch.notify()
+}
+
+/** A member is gone. Its cluster stops, the others go on under a new plan. */
+export function dropPeer(host: HostState, peer: PeerId, reason: string): void {
+  const entry = host.roll.get(peer)
+  if (entry === undefined || entry.state === 'lost') return
+  entry.state = 'lost'
+  entry.reason = reason
+  host.log.say(`${host.roll.nameOf(peer)} is gone: ${reason}`)
+  const plan = host.plan
+  const position = plan === undefined ? undefined : positionOf(plan, peer)
+  if (plan !== undefined && position !== undefined && isRunning(host))
+    dropCluster(host, plan, position.cluster, peer)
+  host.watch.notify()
+}
+
+/** Stages of the plan are at work. */
+const isRunning = ({ trainingSinceMs, phase, plan }: HostState): boolean =>
+  trainingSinceMs !== undefined && phase !== 'preparing' && phase !== 'ended' && plan !== undefined
+
+function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId): void {
+  const others = peersOf(plan, cluster).filter((other) => other !== peer && host.roll.isPresent(other))
+  const why = `its cluster lost ${host.roll.nameOf(peer)}`
+  host.pausedBy.delete(cluster)
+  host.unplanned = `${host.roll.nameOf(peer)} is gone`
+  host.roll.mark(others, 'idle', why)
+  if (!plan.active.includes(cluster)) return
+  const left = plan.active.filter((other) => other !== cluster)
+  host.log.say(
+    left.length === 0 ? 'no whole cluster is left' : `cluster ${cluster + 1} stops; ${left.length} go on`,
+  )
+  activate(host, left, why)
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { peersOf } from '../../main/core/job/plan-in-force.ts'
+import { type Scenario, smallJob, startScenario } from './pool.ts'
+
+const twoAndThree = [66_000, 66_000, 49_000, 49_000, 49_000]
+const long = {
+  memories: twoAndThree,
+  clusters: 2,
+  spec: smallJob({ updates: 40 }),
+  engineMs: [60, 90],
+} as const
+const two = { ...long, memories: [66_000, 66_000], clusters: 1 }
+
+const viewOf = ({ host }: Scenario) => host.participation.view()
+const said = (scenario: Scenario) => viewOf(scenario).log.map(({ text }) => text)
+
+async function endWhole(scenario: Scenario, updates = 40) {
+  const result = await scenario.end(scenario.host)
+  expect(result).toMatchObject({ outcome: 'finished', model: '/models/scenario', updates })
+  expect(viewOf(scenario).trainingCurve.at(-1)!.updates).toBe(updates)
+  expect(scenario.savedModels).toHaveLength(1)
+  return result
+}
+
+describe('a pool with one cluster', () => {
+  it('waits for the PC it cannot do without, and goes on from the weights it kept', async () => {
+    const scenario = await startScenario(two)
+    await scenario.until(({ updates }) => updates >= 20)
+    await scenario.lose('pc-1')
+    await scenario.until(({ phase }) => phase === 'paused')
+    expect(viewOf(scenario).text).toBe('waiting for pc-1 to come back')
+    await scenario.until(({ text }) => text.startsWith('waiting for members: '))
+    const friend = await scenario.comeBack('pc-1', 66_000)
+    await scenario.until(({ phase }) => phase === 'training')
+    const from = viewOf(scenario).updates
+    expect(from).toBeGreaterThan(0)
+    expect(from).toBeLessThanOrEqual(20)
+    const lost = said(scenario).find((text) => text.startsWith('the training goes back'))
+    expect(lost).toMatch(new RegExp(`^the training goes back to update ${from}, .*; \\d+ samples are lost$`))
+    expect(friend.participation.view().updates).toBeGreaterThanOrEqual(from)
+    const result = await endWhole(scenario)
+    // Two micro-batches of 8 for each stage and update: what is in the model, not what was done twice.
+    expect(result.samples).toBe(40 * 4 * 8)
+    expect((await scenario.end(friend)).outcome).toBe('finished')
+  })
+
+  it('ends with the weights it kept when the host will not wait', async () => {
+    const scenario = await startScenario(two)
+    await scenario.until(({ updates }) => updates >= 20)
+    await scenario.lose('pc-1')
+    await scenario.until(({ phase }) => phase === 'paused')
+    scenario.host.participation.finish()
+    expect(await scenario.end(scenario.host)).toMatchObject({ outcome: 'stopped', model: '/models/scenario' })
+  })
+
+  it('begins anew from the first weights when it had kept none', async () => {
+    const scenario = await startScenario({ ...two, engineMs: [20, 40] })
+    await scenario.until(({ updates }) => updates >= 4)
+    await scenario.lose('pc-1')
+    await scenario.comeBack('pc-1', 66_000)
+    await endWhole(scenario)
+    expect(said(scenario).join()).toMatch(
+      /the training goes back to update 0, the newest that was kept; \d+ samples/,
+    )
+  })
+
+  it('makes room for a newcomer that is worth a stop, and loses nothing by it', async () => {
+    const scenario = await startScenario({
+      ...two,
+      ...{ memories: [140_000], clusters: undefined! },
+      spec: smallJob({ updates: 300 }),
+      flopsPerSecond: 1e6,
+    })
+    await scenario.until(({ updates }) => updates >= 10)
+    const late = await scenario.join('late', 140_000)
+    await scenario.until(({ plan }) => plan!.layout.clusters.length === 2)
+    expect(said(scenario)).toContain('a new plan: late joins')
+    expect(said(scenario).some((text) => text.includes('samples are lost'))).toBe(false)
+    await endWhole(scenario, 300)
+    expect((await scenario.end(late)).outcome).toBe('finished')
+    const members = viewOf(scenario).members
+    expect(members.map(({ updates }) => updates)).toEqual([300, 300])
+  })
+})
+
+describe('a pool with two clusters', () => {
+  it('takes a member back that was lost: everyone trains again, from the newest weights', async () => {
+    const scenario = await startScenario(long)
+    await scenario.until(({ updates }) => updates >= 10)
+    const plan = viewOf(scenario).plan!
+    const three = plan.layout.clusters.findIndex(({ stages }) => stages.length === 3)
+    const victim = peersOf(plan, three).find((peer) => peer !== 'host')!
+    await scenario.lose(victim)
+    await scenario.until(({ plan: now }) => now!.active.length === 1)
+    await scenario.comeBack(victim, 49_000)
+    await scenario.until(({ plan: now, phase }) => phase === 'training' && now!.active.length === 2)
+    expect(said(scenario).some((text) => text.includes('samples are lost'))).toBe(false)
+    await endWhole(scenario)
+    expect(viewOf(scenario).members.map(({ state }) => state)).toEqual(twoAndThree.map(() => 'finished'))
+  })
+
+  it('goes on with a new plan for those who are left when the lost one stays away', async () => {
+    const memories = [140_000, 140_000, 70_000, 70_000]
+    const scenario = await startScenario({ ...long, memories, clusters: 3, spec: smallJob({ updates: 80 }) })
+    await scenario.until(({ updates }) => updates >= 4)
+    const plan = viewOf(scenario).plan!
+    const pair = plan.layout.clusters.findIndex(({ stages }) => stages.length === 2)
+    const victim = peersOf(plan, pair).find((peer) => peer !== 'host')!
+    await scenario.lose(victim)
+    await scenario.until(({ plan: now }) => now!.active.length === 2)
+    await endWhole(scenario, 80)
+    expect(viewOf(scenario).members.find(({ peer }) => peer === victim)!.state).toBe('lost')
+  })
+
+  it('lets a newcomer stand by that would not make it faster', async () => {
+    const scenario = await startScenario(long)
+    await scenario.until(({ updates }) => updates >= 10)
+    const before = viewOf(scenario).plan!
+    const late = await scenario.join('late', 4_000)
+    await scenario.until(({ members }) => members.at(-1)!.state === 'idle')
+    expect(viewOf(scenario).members.at(-1)!.reason).toMatch(/^stands by: /)
+    expect(viewOf(scenario).plan).toEqual(before)
+    await endWhole(scenario)
+    expect((await scenario.end(late)).outcome).toBe('finished')
+  })
+})

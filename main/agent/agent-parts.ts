@@ -9,6 +9,7 @@ import type { startEngineThread } from '../edge/engine/tfjs/client.ts'
 import type { DiskVault } from '../edge/store/vault.ts'
 import type { Swarm } from '../edge/swarm/swarm.ts'
 import type { Changes } from './changes.ts'
+import type { Comeback } from './comeback.ts'
 import { displayNameOf } from './display-name.ts'
 import type { Lending } from './limits/lending.ts'
 import { version } from './version.ts'
@@ -42,6 +43,8 @@ export interface AgentParts {
   backend: string
   readonly changes: Changes
   readonly lending: Lending
+  /** Absent where the agent serves one command line only. */
+  comeback: Comeback | undefined
   /** The newest job; an ended one stays to be looked at until the next begins. */
   current: CurrentJob | HostedHere | undefined
   /** A job is being launched or joined: a second one has to wait. */
@@ -62,9 +65,11 @@ export function currentOf({ current }: AgentParts): CurrentJob {
   return current
 }
 
-export function snapshotOf({ home, settings, swarm, backend, current, lending }: AgentParts): Snapshot {
+export function snapshotOf(parts: AgentParts): Snapshot {
+  const { home, settings, swarm, backend, current, lending, comeback } = parts
   const view = current?.participation.view()
-  const invite = view?.phase === 'gathering' ? (hostedOf(current)?.invite ?? null) : null
+  const isOpen = view !== undefined && !['finishing', 'ended'].includes(view.phase)
+  const invite = isOpen ? (hostedOf(current)?.invite ?? null) : null
   return {
     version,
     self: swarm.self,
@@ -73,6 +78,7 @@ export function snapshotOf({ home, settings, swarm, backend, current, lending }:
     addresses: [...swarm.addresses()],
     backend,
     ...lending.shown(),
+    comesBackTo: comeback?.to ?? null,
     job: view === undefined ? null : { ...view, invite },
   }
 }

@@ -14,8 +14,11 @@ import { createSwarm, type Swarm } from '../edge/swarm/swarm.ts'
 import { type AgentParts, snapshotOf } from './agent-parts.ts'
 import { createChanges } from './changes.ts'
 import { realClock } from './clock.ts'
+import { Comeback } from './comeback.ts'
 import { handleCommands } from './commands.ts'
+import { joinJobOf } from './join-job.ts'
 import { createLending } from './limits/lending.ts'
+import { takeUp } from './take-up.ts'
 import { version } from './version.ts'
 
 export interface Agent {
@@ -29,10 +32,12 @@ export interface AgentSettings {
   readonly home: string
   readonly settings: Settings
   readonly log: Log
+  /** Come back to the job that the last agent on this home had joined. */
+  readonly rejoin?: boolean
 }
 
 /** @throws AlreadyInUseError for a home or port that is taken; InvalidInputError for a damaged home */
-export async function startAgent({ home, settings, log }: AgentSettings): Promise<Agent> {
+export async function startAgent({ home, settings, log, rejoin }: AgentSettings): Promise<Agent> {
   const lock = await lockHome(home)
   if (await resetIfAsked(home)) log('info', 'benchmarks, data and known peers were forgotten, as asked')
   const swarm = await openSwarm(home, settings, log).catch(async (error: unknown) => {
@@ -56,6 +61,7 @@ export async function startAgent({ home, settings, log }: AgentSettings): Promis
     store: await createShardStore(join(home, 'shards')),
     vault: await createVault(home),
     current: undefined,
+    comeback: undefined,
     busy: false,
     backend: settings.engine.backend,
     async startEngine() {
@@ -64,6 +70,7 @@ export async function startAgent({ home, settings, log }: AgentSettings): Promis
       return engine
     },
   }
+  if (rejoin === true) parts.comeback = comebackOf(parts)
   swarm.setCaps(settings.limits)
   const server = await createControlServer({
     home,
@@ -72,7 +79,9 @@ export async function startAgent({ home, settings, log }: AgentSettings): Promis
     onChange: (listener) => parts.changes.subscribe(listener),
   })
   log('info', `agent ${version} runs`, { self: swarm.self, addresses: swarm.addresses() })
+  void parts.comeback?.begin()
   const ended = end.promise.then(async () => {
+    await parts.comeback?.end()
     await parts.current?.release()
     await lending.end().catch(() => undefined)
     await server.close()
@@ -81,6 +90,19 @@ export async function startAgent({ home, settings, log }: AgentSettings): Promis
     log('info', 'agent ended')
   })
   return { socket: server.socket, ended, shutdown }
+}
+
+function comebackOf(parts: AgentParts): Comeback {
+  const { home, log, changes } = parts
+  const comeback = new Comeback({
+    ...{ home, log, clock: realClock, onChange: changes.ring },
+    isFree: () => !parts.busy,
+    async join(invite) {
+      const job = await takeUp(parts, () => joinJobOf(parts, invite, 0))
+      await comeback.remember(invite, job.participation.ended)
+    },
+  })
+  return comeback
 }
 
 async function openSwarm(home: string, { network }: Settings, log: Log): Promise<Swarm> {

@@ -25,6 +25,7 @@ const options = {
   backend: { type: 'string' },
   'no-local-discovery': { type: 'boolean' },
   attached: { type: 'boolean' },
+  rejoin: { type: 'boolean' },
 } as const
 
 type Flags = ReturnType<typeof readFlags>
@@ -62,7 +63,12 @@ async function main(): Promise<void> {
   process.on('unhandledRejection', (error) => {
     log('error', 'unhandled rejection', { stack: error instanceof Error ? error.stack : String(error) })
   })
-  const agent = await startAgent({ home, settings: await settingsOf(home, flags), log })
+  const agent = await startAgent({
+    home,
+    settings: await settingsOf(home, flags),
+    log,
+    rejoin: flags.rejoin === true,
+  })
   // Ctrl-C in a terminal reaches us, too; an attached agent's face ends it in order.
   process.on('SIGINT', flags.attached === true ? () => undefined : agent.shutdown)
   process.on('SIGTERM', agent.shutdown)

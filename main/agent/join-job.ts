@@ -1,7 +1,7 @@
 /** Join a job by its invite: find the host, be admitted, take part. */
 import { InvalidInviteError, PeerLostError } from '../../shared/errors.ts'
 import { parseInvite } from '../../shared/invite.ts'
-import { minute } from '../../shared/units.ts'
+import { minute, type Millis } from '../../shared/units.ts'
 import { requestAdmission } from '../core/job/admission.ts'
 import { joinJob } from '../core/job/participant.ts'
 import { createMembership } from '../edge/identity/certificate.ts'
@@ -12,9 +12,9 @@ import { lendEngine } from './job-engine.ts'
 
 type Found = ReturnType<typeof parseInvite>
 
-/** Read an invite of another PC’s job. @throws InvalidInviteError */
-export function readInvite({ swarm }: AgentParts, link: string): Found {
-  const invite = parseInvite(link, Date.now())
+/** Read an invite of another PC’s job. @throws InvalidInviteError, also for one that had expired at `nowMs` */
+export function readInvite({ swarm }: AgentParts, link: string, nowMs: Millis): Found {
+  const invite = parseInvite(link, nowMs)
   if (invite.host === swarm.self) throw new InvalidInviteError('this is your own invite; give it to a friend')
   return invite
 }
@@ -33,10 +33,13 @@ export async function reachHost({ swarm, log }: AgentParts, invite: Found): Prom
   }
 }
 
-/** @throws InvalidInviteError, PeerLostError, RefusedError; DeviceMemoryError */
-export async function joinJobOf(parts: AgentParts, link: string): Promise<CurrentJob> {
+/**
+ * @param nowMs - 0 for a member that comes back, whom the host knows: its invite may have expired since
+ * @throws InvalidInviteError, PeerLostError, RefusedError; DeviceMemoryError
+ */
+export async function joinJobOf(parts: AgentParts, link: string, nowMs: Millis): Promise<CurrentJob> {
   const { swarm, log, store, vault } = parts
-  const invite = readInvite(parts, link)
+  const invite = readInvite(parts, link, nowMs)
   const thread = await parts.startEngine()
   const membership = createMembership(invite.publicKey, Date.now)
   const links = swarm.openLinks({ ...membership, certificate: null, hosting: false })

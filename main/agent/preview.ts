@@ -12,7 +12,7 @@ import { reachHost, readInvite } from './join-job.ts'
 
 /** @throws InvalidInviteError, PeerLostError; RefusedError for a job that takes nobody more; DeviceMemoryError */
 export async function previewOf(parts: AgentParts, link: string): Promise<JoinCard> {
-  const invite = readInvite(parts, link)
+  const invite = readInvite(parts, link, Date.now())
   const membership = createMembership(invite.publicKey, Date.now)
   const links = parts.swarm.openLinks({ ...membership, certificate: null, hosting: false })
   try {
@@ -26,7 +26,7 @@ export async function previewOf(parts: AgentParts, link: string): Promise<JoinCa
     if (!summary.open)
       throw new RefusedError(
         'too-late',
-        'the training has already begun; ask the host to invite you to the next run',
+        'the training is about to end; ask the host to invite you to the next run',
       )
     const { name, hostName, model, parameters, members } = summary
     return {

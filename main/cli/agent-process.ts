@@ -19,6 +19,8 @@ export interface AgentOptions {
   readonly port?: number
   readonly backend?: string
   readonly localDiscovery?: boolean
+  /** Come back to the job that the last agent on this home had joined. */
+  readonly rejoin?: boolean
 }
 
 export interface AgentProcess {
@@ -77,6 +79,7 @@ function agentArguments(options: AgentOptions): string[] {
   add('--port', options.port)
   add('--backend', options.backend)
   if (options.localDiscovery === false) flags.push('--no-local-discovery')
+  if (options.rejoin === true) flags.push('--rejoin')
   return [...flags, '--attached']
 }
 

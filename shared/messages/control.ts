@@ -130,6 +130,8 @@ export const snapshot = z.object({
     uploadBytesPerSecond: amount,
     downloadBytesPerSecond: amount,
   }),
+  /** The job that this PC was in and tries to come back to, by name. */
+  comesBackTo: z.string().max(80).nullable(),
   job: jobView.nullable(),
 })
 export type Snapshot = z.infer<typeof snapshot>

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../../shared/errors.ts'
 import type { Participation } from '../../core/job/participant.ts'
 import { currentOf, hostedOf, type AgentParts } from '../agent-parts.ts'
 import type { HandlersOf } from './handlers.ts'
-import { isUnderWay } from './job-commands.ts'
+import { isUnderWay } from '../take-up.ts'
 
 /** @throws InvalidInputError where this agent hosts nothing */
 function hosted(parts: AgentParts) {

@@ -1,47 +1,10 @@
 /** Commands that begin, pause and end a job. */
-import { InvalidInputError } from '../../../shared/errors.ts'
-import { currentOf, snapshotOf, type AgentParts, type CurrentJob } from '../agent-parts.ts'
+import { currentOf, snapshotOf, type AgentParts } from '../agent-parts.ts'
 import { hostJobOf } from '../host-job.ts'
 import { joinJobOf } from '../join-job.ts'
 import { previewOf } from '../preview.ts'
+import { atTheDoor, takeUp } from '../take-up.ts'
 import type { HandlersOf } from './handlers.ts'
-
-/** A job that has not ended yet. */
-export const isUnderWay = ({ current }: AgentParts): boolean =>
-  current !== undefined && current.participation.view().phase !== 'ended'
-
-/** Alone at the door of a job: to take part, or only to look in. */
-async function atTheDoor<T>(parts: AgentParts, deed: () => Promise<T>): Promise<T> {
-  if (parts.busy || isUnderWay(parts))
-    throw new InvalidInputError('this agent takes part in a job already; leave it first')
-  parts.busy = true
-  try {
-    await parts.current?.release()
-    return await deed()
-  } finally {
-    parts.busy = false
-  }
-}
-
-/** Take up a job: one at a time. */
-function begin<T extends CurrentJob>(parts: AgentParts, open: () => Promise<T>): Promise<T> {
-  return atTheDoor(parts, async () => {
-    const job = await open()
-    parts.current = job
-    parts.lending.serve(job.participation, (listener) => parts.changes.subscribe(listener))
-    parts.changes.ring()
-    releaseAtTheEnd(parts, job)
-    return job
-  })
-}
-
-function releaseAtTheEnd({ log }: AgentParts, job: CurrentJob): void {
-  job.participation.ended
-    .then(() => job.release())
-    .catch((error: unknown) => {
-      log('error', 'could not give a job’s resources back', { error: String(error) })
-    })
-}
 
 export function jobCommands(
   parts: AgentParts,
@@ -50,12 +13,15 @@ export function jobCommands(
   return {
     status: () => Promise.resolve(snapshotOf(parts)),
     host: async ({ job }) => {
-      const { participation, invite } = await begin(parts, () => hostJobOf(parts, job))
+      await parts.comeback?.forget()
+      const { participation, invite } = await takeUp(parts, () => hostJobOf(parts, job))
       return { job: participation.view().job, invite }
     },
     join: async ({ invite }) => {
-      const { participation } = await begin(parts, () => joinJobOf(parts, invite))
-      const { job, name } = participation.view()
+      await parts.comeback?.forget()
+      const joined = await takeUp(parts, () => joinJobOf(parts, invite, Date.now()))
+      await parts.comeback?.remember(invite, joined.participation.ended)
+      const { job, name } = joined.participation.view()
       return { job, name }
     },
     preview: ({ invite }) => atTheDoor(parts, () => previewOf(parts, invite)),

@@ -7,6 +7,7 @@ import { addAgentFlags, agentOptionsOf, startSession } from '../session.ts'
 import type { AgentFlags } from '../session.ts'
 
 const help = `
+It comes back to the job it was in when it last ended, if it had joined one and not left it.
 While it runs, host, join, status, pause, resume and leave on the same --home talk to it.
 
 Examples:
@@ -22,7 +23,7 @@ export const addAgent: AddCommand = (program, context) => {
     .addHelpText('after', help)
   addAgentFlags(command).action(async (flags: AgentFlags) => {
     const terminal = context.terminal(flags)
-    const options = agentOptionsOf(flags)
+    const options = { ...agentOptionsOf(flags), rejoin: true }
     const atOnce = (): void => process.exit(exitCodes.failure)
     using interrupts = createInterrupts({ orderly: atOnce, atOnce })
     const session = await startSession(context.agentEntry, options, (line) => {

@@ -149,8 +149,8 @@ export function joinJob(ports: MemberPorts, membership: Membership, onChange: ()
     unroute()
     const { updates, samples, sent, maxStaleness } = member.lastReport
     result = {
-      ...outcome,
       code: outcome.outcome,
+      ...outcome,
       model: null,
       validation: null,
       updates,

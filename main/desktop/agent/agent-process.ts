@@ -31,7 +31,7 @@ const keptLines = 20
 
 /** @throws InvalidInputError in the agent's own words when it cannot run here; AgentStartError otherwise */
 export async function startAgentProcess({ runtime, entry, home }: AgentProgram): Promise<AgentProcess> {
-  const child = spawn(runtime, [entry, '--home', home, '--attached'], {
+  const child = spawn(runtime, [entry, '--home', home, '--attached', '--rejoin'], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environmentOfAgent(),
     windowsHide: true,

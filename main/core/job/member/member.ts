@@ -29,7 +29,7 @@ const goodbyeWithinMs = 2 * second
 /** A cluster sends no more before its first gradient returns. */
 const maxEarlyMessages = 1024
 
-type Outcome = Pick<JobResult, 'outcome' | 'reason'>
+type Outcome = Pick<JobResult, 'outcome' | 'reason'> & Partial<Pick<JobResult, 'code'>>
 
 export class Member {
   readonly #ports: MemberPorts
@@ -260,14 +260,14 @@ export class Member {
     const stage = this.#stage
     const gone = `the host is gone (${lostHow})`
     if (stage?.run === undefined) {
-      this.end({ outcome: 'failed', reason: gone })
+      this.end({ outcome: 'failed', code: 'host-lost', reason: gone })
       return
     }
     const kept = await stage.save().then(
       () => 'is saved',
       (error: unknown) => `could not be saved: ${reportOf(error).message}`,
     )
-    this.end({ outcome: 'failed', reason: `${gone}; what this PC trained ${kept}` })
+    this.end({ outcome: 'failed', code: 'host-lost', reason: `${gone}; what this PC trained ${kept}` })
   }
 
   /** The stage stands still. A lost neighbour is the host's business: its next plan goes on without this cluster. */

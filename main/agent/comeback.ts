@@ -1,0 +1,127 @@
+/** A job that this PC joined outlives its agent: after a crash, a restart or a lost host we ask to be taken in again. */
+import { join } from 'node:path'
+import { z } from 'zod'
+import { reportOf } from '../../shared/errors.ts'
+import { parseInvite } from '../../shared/invite.ts'
+import type { JobResult } from '../../shared/messages/control.ts'
+import { minute, second, type Millis } from '../../shared/units.ts'
+import type { Clock, Log } from '../core/ports.ts'
+import { createKeptFile } from './kept-file.ts'
+
+/** A host that is not back by then was ended for good, or its PC is off. */
+const givesUpAfterMs = 30 * minute
+const firstWaitMs = second
+const longestWaitMs = 30 * second
+
+const joinedFile = z.object({ invite: z.string().max(4096).nullable() })
+
+export interface ComebackPorts {
+  readonly home: string
+  readonly log: Log
+  readonly clock: Clock
+  /** Take part by an invite that may have expired since. @throws as joining does */
+  readonly join: (invite: string) => Promise<unknown>
+  /** Nothing else stands at a door just now. */
+  readonly isFree: () => boolean
+  readonly onChange: () => void
+}
+
+export class Comeback {
+  readonly #ports: ComebackPorts
+  readonly #file
+  #attempts: { readonly end: AbortController; readonly over: Promise<void> } | undefined
+  #agentEnds = false
+  /** The name of the job that we try to come back to. */
+  to: string | null = null
+
+  constructor(ports: ComebackPorts) {
+    this.#ports = ports
+    this.#file = createKeptFile(join(ports.home, 'joined.json'), joinedFile)
+  }
+
+  /** Keep the job in mind until it ends otherwise than by the loss of its host or of this agent. */
+  async remember(invite: string, ended: Promise<Pick<JobResult, 'code'>>): Promise<void> {
+    void ended.then(async ({ code }) => {
+      if (this.#agentEnds) return
+      if (code === 'host-lost') void this.#start(invite)
+      else await this.#keep(null)
+    })
+    await this.#keep(invite)
+  }
+
+  /** The agent has started: go back where it was. Resolves when it is there, or gave up. */
+  async begin(): Promise<void> {
+    const invite = (await this.#file.read())?.invite ?? null
+    if (invite !== null) await this.#start(invite)
+  }
+
+  /** The owner wants another job. Resolves when no attempt is under way. */
+  async forget(): Promise<void> {
+    await this.#stop()
+    await this.#keep(null)
+  }
+
+  /** The agent ends; the next one comes back. */
+  async end(): Promise<void> {
+    this.#agentEnds = true
+    await this.#stop()
+  }
+
+  async #stop(): Promise<void> {
+    this.#attempts?.end.abort()
+    await this.#attempts?.over
+  }
+
+  async #keep(invite: string | null): Promise<void> {
+    await this.#file.write({ invite }).catch((error: unknown) => {
+      this.#ports.log('warn', 'after a restart this agent will not know its job', { error: String(error) })
+    })
+  }
+
+  async #start(invite: string): Promise<void> {
+    const { log, onChange } = this.#ports
+    this.to = nameOf(invite)
+    if (this.to === null) return this.#keep(null)
+    const end = new AbortController()
+    const over = this.#attempt(invite, end.signal)
+      .catch((error: unknown) => {
+        if (!end.signal.aborted) log('error', 'the way back into the job broke', { error: String(error) })
+      })
+      .finally(() => {
+        this.to = null
+        onChange()
+      })
+    this.#attempts = { end, over }
+    onChange()
+    await over
+  }
+
+  async #attempt(invite: string, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#ports
+    const untilMs = clock.now() + givesUpAfterMs
+    for (let waitMs: Millis = 0; clock.now() < untilMs; waitMs = nextWait(waitMs)) {
+      await clock.sleep(waitMs, signal)
+      if (!this.#ports.isFree()) continue
+      try {
+        await this.#ports.join(invite)
+        return
+      } catch (error) {
+        const { code, message } = reportOf(error)
+        log('info', `not back in the job yet: ${message}`)
+        // Whoever answered and said no means it.
+        if (code !== 'peer-lost') break
+      }
+    }
+    await this.#keep(null)
+  }
+}
+
+const nextWait = (waitMs: Millis): Millis => Math.min(longestWaitMs, Math.max(firstWaitMs, 2 * waitMs))
+
+function nameOf(invite: string): string | null {
+  try {
+    return parseInvite(invite, 0).name
+  } catch {
+    return null
+  }
+}

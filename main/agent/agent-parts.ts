@@ -13,6 +13,7 @@ import type { Comeback } from './comeback.ts'
 import { displayNameOf } from './display-name.ts'
 import type { Lending } from './limits/lending.ts'
 import { version } from './version.ts'
+import { onTheWall } from './wall-view.ts'
 
 export type EngineThread = Awaited<ReturnType<typeof startEngineThread>>
 
@@ -79,6 +80,6 @@ export function snapshotOf(parts: AgentParts): Snapshot {
     backend,
     ...lending.shown(),
     comesBackTo: comeback?.to ?? null,
-    job: view === undefined ? null : { ...view, invite },
+    job: view === undefined ? null : { ...onTheWall(view), invite },
   }
 }

@@ -9,6 +9,7 @@ import { addEvaluate } from './commands/evaluate.ts'
 import { addHost } from './commands/host.ts'
 import { addJoin } from './commands/join.ts'
 import { addLimits } from './commands/limits.ts'
+import { addPause } from './commands/pause.ts'
 import { addPlan } from './commands/plan.ts'
 import { addPredict } from './commands/predict.ts'
 import { addStatus } from './commands/status.ts'
@@ -21,6 +22,7 @@ const parts = [
   addHost,
   addJoin,
   addStatus,
+  addPause,
   addSteering,
   addLimits,
   addAgent,

@@ -61,6 +61,7 @@ const digitsJob = (updates: number): JobFile =>
     model: 'digits-mlp',
     data: { type: 'csv', path: digits },
     target: { updates },
+    validation: { everyUpdates: 20 },
     gathering: { peers: 2, clusters: 2 },
   })
 
@@ -180,6 +181,18 @@ describe('a job of two agents', () => {
     expect(shown.use.memoryBytes).toBeGreaterThan(10_000_000)
   })
 
+  it('is seen by the friend as the host sees it', async () => {
+    const seen = await until(friend, ({ job }) => (job?.validationCurve.length ?? 0) > 0)
+    const byHost = (await host.client.command('status', {})).job!
+    expect(seen.job).toMatchObject({ role: 'member', hostName: 'host-pc' })
+    expect(seen.job!.members.map(({ displayName }) => displayName)).toEqual(['host-pc', 'friend-pc'])
+    expect(byHost.validationCurve).toEqual(expect.arrayContaining(seen.job!.validationCurve))
+    const line = seen.job!.log.find(({ text }) => text === 'friend-pc joined (tfjs-cpu)')
+    const wall = byHost.log.find(({ text }) => text === line?.text)!
+    expect(Math.abs(line!.atMs - wall.atMs)).toBeLessThan(1_000)
+    expect(Math.abs(Date.now() - wall.atMs)).toBeLessThan(600_000)
+  })
+
   it('is paused by a limit and goes on without it, but not past the user’s own pause', async () => {
     await friend.client.command('power', { onBattery: true, idleSeconds: 0 })
     const onBattery = await until(friend, ({ job }) => job?.phase === 'paused')
@@ -189,6 +202,21 @@ describe('a job of two agents', () => {
     const paused = await until(friend, (snapshot) => stateOf(snapshot, 'trainOnBattery') === 'allows')
     expect(paused.job?.phase).toBe('paused')
     expect(paused.pausedByUser?.untilMs).toBeGreaterThan(Date.now())
+    await friend.client.command('resume', {})
+    await until(friend, ({ job }) => job?.phase === 'training')
+  })
+
+  it('finishes its round first when it is told so, then rests for so long', async () => {
+    expect(await friend.client.command('pause', { after: 'round', forMs: 3_600_000 })).toEqual({
+      ...{ phase: 'training', waits: true },
+    })
+    const rests = await until(friend, ({ pausedByUser }) => pausedByUser !== null)
+    expect(rests.pauseAfterRound).toBeNull()
+    expect(rests.pausedByUser?.untilMs).toBeGreaterThan(Date.now())
+    await until(friend, ({ job }) => job?.phase === 'paused')
+    await friend.client.command('resume', {})
+    await until(friend, ({ job }) => job?.phase === 'training')
+    expect((await friend.client.command('pause', {})).waits).toBe(false)
     await friend.client.command('resume', {})
     await until(friend, ({ job }) => job?.phase === 'training')
   })

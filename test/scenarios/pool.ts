@@ -6,6 +6,7 @@ import type { FinishedModel, Log, ShardStore, StateVector, Vault } from '../../m
 import { DiskFullError, InvariantError } from '../../shared/errors.ts'
 import type { JobSpec } from '../../shared/job/spec.ts'
 import { jobSpec } from '../../shared/job/spec.ts'
+import type { WireMessage } from '../../shared/messages/wire.ts'
 import type { JobResult, JobView } from '../../shared/messages/control.ts'
 import { createRng, seedFrom } from '../../shared/random.ts'
 import { createFakeBatches } from '../fakes/batches.ts'
@@ -80,6 +81,10 @@ export interface ScenarioSettings {
   readonly flopsPerSecond?: number
   /** PCs whose disk takes no more. */
   readonly fullDisks?: readonly string[]
+  /** Sees every message as it arrives. */
+  readonly tap?: (from: string, to: string, message: WireMessage, nowMs: number) => void
+  /** Messages that get lost on the way. */
+  readonly drop?: (from: string, to: string, message: WireMessage, nowMs: number) => boolean
 }
 
 export interface Scenario {
@@ -112,10 +117,27 @@ const shardStore = (seed: number): ShardStore => ({
 
 /** Start a host and its members; they gather at once. */
 export async function startScenario(settings: ScenarioSettings): Promise<Scenario> {
-  const { spec = smallJob(), memories, clusters, seed = 1, continueFrom, fullDisks = [] } = settings
+  const {
+    spec = smallJob(),
+    memories,
+    clusters,
+    seed = 1,
+    continueFrom,
+    fullDisks = [],
+    tap = () => undefined,
+    drop = () => false,
+  } = settings
   const [least, most] = settings.engineMs ?? [1, 5]
   const clock = createVirtualClock()
-  const network = createFakeNetwork({ clock, seed, delayMs: [1, 5] })
+  const network = createFakeNetwork({
+    clock,
+    seed,
+    delayMs: [1, 5],
+    tap: (from, to, message) => {
+      tap(from, to, message, clock.now())
+    },
+    drop: (from, to, message) => drop(from, to, message, clock.now()),
+  })
   const savedModels: FinishedModel[] = []
   const warnings: string[] = []
   const log: Log = (level, text) => {

@@ -1,4 +1,4 @@
-/** Commands that are one word to the agent that runs: start, pause, resume, finish, leave. */
+/** Commands that are one word to the agent that runs: start, resume, finish, leave. */
 import { connectAgent } from '../../edge/control/client.ts'
 import type { AddCommand, HomeOptions } from '../context.ts'
 import { homeOption, jsonOption } from '../context.ts'
@@ -6,7 +6,6 @@ import { homeFolder } from '../home.ts'
 
 const words = {
   start: ['host: plan now, with the peers that have joined', 'the job starts with the peers that are here'],
-  pause: ['finish the micro-batches in flight and pause this peer', 'pausing'],
   resume: ['go on after a pause', 'going on'],
   finish: ['host: end the training early and keep the model', 'finishing; the model will be kept'],
   leave: ['member: leave in order; host: stop the job without a model', 'leaving the job'],
@@ -26,8 +25,8 @@ export const addSteering: AddCommand = (program, context) => {
         const terminal = context.terminal(options)
         const client = await connectAgent(homeFolder(options.home))
         try {
-          const output = await client.command(word, {})
-          terminal.event({ event: 'result', command: word, ...output })
+          await client.command(word, {})
+          terminal.event({ event: 'result', command: word })
           terminal.answer(done)
         } finally {
           client.close()

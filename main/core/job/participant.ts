@@ -1,15 +1,17 @@
 /** This agent's part in a job: the only face of core. A host takes part with its own PC, too. */
 import { reportOf } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
-import type { JobResult, JobView } from '../../../shared/messages/control.ts'
+import type { JobPhase, JobResult, JobView } from '../../../shared/messages/control.ts'
 import type { WireMessage } from '../../../shared/messages/wire.ts'
+import type { Millis } from '../../../shared/units.ts'
 import type { Sender } from '../ports.ts'
 import { Pace } from './forecast.ts'
 import { createHost } from './host/host.ts'
 import type { HostedJob } from './host/host-state.ts'
 import type { MemberPorts, Membership } from './member/member-ports.ts'
-import { viewOfMember } from './member/member-view.ts'
+import { endingRound, viewOfMember } from './member/member-view.ts'
 import type { MemberState } from './member/member-state.ts'
+import { withNews } from './member/news-view.ts'
 import { Member } from './member/member.ts'
 
 /** A job under way here. Commands go down, `view` is the state that goes up. */
@@ -17,6 +19,8 @@ export interface Participation {
   readonly ended: Promise<JobResult>
   view(): Omit<JobView, 'invite'>
   pause(): void
+  /** Pause when the averaging round under way is over. False: none is, and this PC pauses at once. */
+  pauseAfterRound(): boolean
   resume(): void
   /** Host: plan now. */
   startNow(): void
@@ -47,9 +51,18 @@ export interface OwnPart {
 
 const ownPart = (member: Member): OwnPart => ({
   state: member.state.name,
-  pausesByUs: member.pausesByUs(),
+  pausesByUs: member.ownPause.isAsked(),
   samples: member.lastReport.samples,
 })
+
+/** The job trains on, and so do we, but not for long: the host's own PC pauses after the round. */
+function withOwnPause<V extends { readonly phase: JobPhase; readonly text: string }>(
+  view: V,
+  { state }: Member,
+): V {
+  const ending = view.phase === 'training' && state.name === 'ending-round'
+  return ending ? { ...view, text: endingRound } : view
+}
 
 /** Messages to whom they are for; what no honest peer sends is logged and dropped. */
 function route(ports: MemberPorts, { deliver, lost, onFault }: Router): () => void {
@@ -100,12 +113,13 @@ export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => v
   })
   return {
     ended,
-    view: () => host.view(),
+    view: () => withOwnPause(host.view(), member),
     pause: () => {
-      member.pause()
+      member.ownPause.pause()
     },
+    pauseAfterRound: () => member.ownPause.pauseAfterRound(),
     resume: () => {
-      member.resume()
+      member.ownPause.resume()
     },
     startNow: () => {
       host.startNow()
@@ -119,6 +133,20 @@ export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => v
     removeMember: (peer) => host.removeMember(peer),
     own: () => ownPart(member),
   }
+}
+
+/** What a member sees of the job by itself, and what its host told it. */
+function viewWithNews(
+  member: Member,
+  self: Parameters<typeof viewOfMember>[1],
+  pace: Pace,
+  nowMs: Millis,
+): Omit<JobView, 'invite' | 'result'> {
+  const seen = viewOfMember(member, self)
+  pace.see({ atMs: nowMs, updates: seen.updates, samples: seen.samples })
+  const { samplesPerSecond } = pace
+  const secondsLeft = seen.phase === 'training' ? pace.secondsLeft(seen.targetUpdates) : null
+  return withNews({ ...seen, samplesPerSecond, secondsLeft }, member.news, nowMs)
 }
 
 /** Take part in another PC's job, after it admitted us. */
@@ -139,12 +167,7 @@ export function joinJob(ports: MemberPorts, membership: Membership, onChange: ()
     },
   })
   const self = { ...membership, peer: ports.links.self }
-  const view = () => {
-    const seen = viewOfMember(member, self)
-    pace.see({ atMs: ports.clock.now(), updates: seen.updates, samples: seen.samples })
-    const secondsLeft = seen.phase === 'training' ? pace.secondsLeft(seen.targetUpdates) : null
-    return { ...seen, samplesPerSecond: pace.samplesPerSecond, secondsLeft, result }
-  }
+  const view = () => ({ ...viewWithNews(member, self, pace, ports.clock.now()), result })
   const ended = member.ended().then((outcome): JobResult => {
     unroute()
     const { updates, samples, sent, maxStaleness } = member.lastReport
@@ -167,10 +190,11 @@ export function joinJob(ports: MemberPorts, membership: Membership, onChange: ()
     ended,
     view,
     pause: () => {
-      member.pause()
+      member.ownPause.pause()
     },
+    pauseAfterRound: () => member.ownPause.pauseAfterRound(),
     resume: () => {
-      member.resume()
+      member.ownPause.resume()
     },
     startNow: nothing,
     finish: nothing,

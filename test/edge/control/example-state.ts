@@ -6,14 +6,17 @@ import type { CommandHandlers } from '../../../main/edge/control/face-lines.ts'
 const nothing = { samples: 0, trainedSeconds: 0, sentBytes: 0, receivedBytes: 0 }
 
 /** The part of a snapshot that says what this PC lends. */
-export const nothingLent: Pick<Snapshot, 'limits' | 'pausedByUser' | 'contribution' | 'use' | 'comesBackTo'> =
-  {
-    comesBackTo: null,
-    limits: [],
-    pausedByUser: null,
-    contribution: { today: nothing, total: nothing },
-    use: { cpuShare: 0, memoryBytes: 0, uploadBytesPerSecond: 0, downloadBytesPerSecond: 0 },
-  }
+export const nothingLent: Pick<
+  Snapshot,
+  'limits' | 'comesBackTo' | 'pausedByUser' | 'pauseAfterRound' | 'contribution' | 'use'
+> = {
+  limits: [],
+  comesBackTo: null,
+  pausedByUser: null,
+  pauseAfterRound: null,
+  contribution: { today: nothing, total: nothing },
+  use: { cpuShare: 0, memoryBytes: 0, uploadBytesPerSecond: 0, downloadBytesPerSecond: 0 },
+}
 
 const refuse = (): Promise<never> => Promise.reject(new InvalidInputError('there is no job'))
 

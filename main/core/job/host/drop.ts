@@ -22,7 +22,7 @@ export function dropPeer(host: HostState, peer: PeerId, reason: string): void {
   if (entry === undefined || entry.state === 'lost') return
   entry.state = 'lost'
   entry.reason = reason
-  host.log.say(`${host.roll.nameOf(peer)} is gone: ${reason}`)
+  host.log.say(`${host.roll.nameOf(peer)} is gone: ${reason}`, 'warn')
   const plan = host.plan
   const position = plan === undefined ? undefined : positionOf(plan, peer)
   if (plan !== undefined && position !== undefined && isRunning(host))
@@ -44,6 +44,7 @@ function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId)
   const left = plan.active.filter((other) => other !== cluster)
   host.log.say(
     left.length === 0 ? 'no whole cluster is left' : `cluster ${cluster + 1} stops; ${left.length} go on`,
+    'warn',
   )
   activate(host, left, why)
 }

@@ -1,10 +1,18 @@
 /** What the host's faces show: the whole job. */
 import type { JobResult, JobView } from '../../../../shared/messages/control.ts'
 import type { HostState } from './host-state.ts'
+import type { Moments } from './moments.ts'
 import { samplesTrained, updatesMade } from './run-report.ts'
 
-export function viewOfHost(host: HostState, result: JobResult | null): Omit<JobView, 'invite'> {
+export interface HostSights {
+  readonly moments: Moments
+  readonly result: JobResult | null
+}
+
+export function viewOfHost(host: HostState, { moments, result }: HostSights): Omit<JobView, 'invite'> {
   const { hosted, phase, text, roll, pace, plan = null } = host
+  moments.see(roll, host.ports.clock.now())
+  const { lastAveragedAtMs } = moments
   const targetUpdates = hosted.spec.target.updates
   return {
     job: hosted.job,
@@ -12,7 +20,11 @@ export function viewOfHost(host: HostState, result: JobResult | null): Omit<JobV
     role: 'host',
     phase,
     text,
-    members: roll.views(host.secondsTrained),
+    hostName: hosted.device.displayName,
+    members: roll.views(host.secondsTrained).map((view) => {
+      const lostAtMs = moments.lostAtMs(view.peer)
+      return lostAtMs === undefined ? view : { ...view, lostAtMs }
+    }),
     plan,
     updates: updatesMade(host),
     targetUpdates,
@@ -23,5 +35,6 @@ export function viewOfHost(host: HostState, result: JobResult | null): Omit<JobV
     validationCurve: [...host.validationCurve.points],
     log: [...host.log.lines],
     result,
+    ...(lastAveragedAtMs === undefined ? {} : { lastAveragedAtMs }),
   }
 }

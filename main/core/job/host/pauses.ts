@@ -30,7 +30,7 @@ export function noteHeld(host: HostState, root: PeerId): void {
   if (position === undefined || askers === undefined) return
   const why = whoPauses(host, askers)
   host.roll.mark(peersOf(plan, position.cluster), 'paused', why)
-  host.log.say(`cluster ${position.cluster + 1} waits: ${why}`)
+  host.log.say(`cluster ${position.cluster + 1} waits: ${why}`, 'wait')
   const left = plan.active.filter((cluster) => cluster !== position.cluster)
   activate(host, left, why)
   if (left.length === 0) host.enter('paused', why)
@@ -46,7 +46,7 @@ export function proceedCluster(host: HostState, peer: PeerId): void {
   if (askers.size > 0) {
     const why = whoPauses(host, askers)
     host.roll.mark(peersOf(plan, position.cluster), 'paused', why)
-    host.log.say(`${back}; ${why}`)
+    host.log.say(`${back}; ${why}`, 'wait')
     return
   }
   host.pausedBy.delete(position.cluster)

@@ -98,6 +98,7 @@ export async function takeStock(host: HostState, signal: AbortSignal): Promise<v
     const { updates, samples } = host.from
     host.log.say(
       `the training goes back to update ${updates}, the newest that was kept; ${made - samples} samples are lost`,
+      'warn',
     )
     host.cutCurves(updates)
     host.validation = undefined

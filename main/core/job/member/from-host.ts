@@ -2,6 +2,7 @@
 import type { WireHeader, WireMessage, WireType } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { JobResult } from '../../../../shared/messages/control.ts'
+import type { JobNews } from '../../../../shared/messages/job-news.ts'
 import type { LinkProbes } from '../link-probes.ts'
 import { readNumbers } from '../checkpoint.ts'
 import { sendState } from '../transfer.ts'
@@ -19,6 +20,7 @@ export interface Deeds {
   take(assignment: Assignment): void
   start(): void
   replan(plan: Plan, reason: string): void
+  hear(news: JobNews): void
   end(outcome: Pick<JobResult, 'outcome' | 'reason'>): void
   toHost(header: HeaderToHost): void
   background(work: Promise<unknown> | undefined): void
@@ -88,6 +90,9 @@ export function messagesFromHost(ports: MemberPorts, membership: Membership, dee
     },
     'parameters-request': (message) => {
       deeds.background(slow.handOver(message))
+    },
+    'job-news': ({ header }) => {
+      deeds.hear(header)
     },
     'job-ended': ({ header }) => {
       deeds.end({ outcome: header.outcome, reason: header.reason })

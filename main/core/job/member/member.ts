@@ -15,6 +15,8 @@ import { createWatch, type Watch } from '../watch.ts'
 import { type FromHost, type HeaderToHost, messagesFromHost } from './from-host.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import { type MemberEvent, type MemberState, transition } from './member-state.ts'
+import { HeardNews } from './heard-news.ts'
+import { OwnPause } from './own-pause.ts'
 import { createProgressReporter, type ProgressReporter } from './progress.ts'
 import { ShardExchange } from './shard-exchange.ts'
 import { StageLife } from './stage-life.ts'
@@ -46,6 +48,8 @@ export class Member {
   /** Ended, and the engine is given back. */
   #over = false
   #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
+  readonly ownPause: OwnPause
+  readonly news: HeardNews
   readonly log: JobLog
   readonly curve = new Curve<{ updates: number; loss: number }>()
   state: MemberState = { name: 'waiting', reason: 'in the pool; the host makes the plan' }
@@ -62,6 +66,16 @@ export class Member {
     this.#shards = new ShardExchange(ports, membership.job)
     this.#reporter = createProgressReporter(ports)
     this.log = createJobLog(ports)
+    this.news = new HeardNews(this.log)
+    this.ownPause = new OwnPause({
+      self: ports.links.self,
+      state: () => this.state,
+      become: this.#become.bind(this),
+      toHost: this.#toHost.bind(this),
+      plan: () => this.plan,
+      updates: () => this.#stage?.run?.stats.updates ?? 0,
+      averageEvery: () => this.assignment?.spec.recipe.sync.averageEveryUpdates ?? 1,
+    })
     this.#fromHost = messagesFromHost(ports, membership, {
       stage: () => this.#stage,
       probes: this.#probes,
@@ -69,6 +83,10 @@ export class Member {
       take: this.#take.bind(this),
       start: this.#start.bind(this),
       replan: this.#replan.bind(this),
+      hear: (news) => {
+        if (this.news.hear(news, ports.clock.now())) this.#toHost({ type: 'job-news-request' })
+        this.#changed()
+      },
       end: this.end.bind(this),
       toHost: this.#toHost.bind(this),
       background: this.#background.bind(this),
@@ -163,6 +181,7 @@ export class Member {
       onTally: (tally) => {
         this.#reporter.addTraining(tally)
       },
+      ...this.ownPause.hooks,
       onFinished: (summary) => {
         this.#background(this.#finish(stage(), summary))
       },
@@ -193,10 +212,11 @@ export class Member {
     this.#stage?.run?.replan(plan)
     if (this.#active()) this.#become({ name: 'cluster-active' })
     else {
-      this.log.say(`this PC waits: ${reason}`)
+      this.log.say(`this PC waits: ${reason}`, 'wait')
       this.#become({ name: 'cluster-inactive', reason })
       this.#background(this.#stage?.save())
     }
+    this.ownPause.replan(plan)
   }
 
   async #report(run: StageRun): Promise<void> {
@@ -212,25 +232,6 @@ export class Member {
       await this.#report(run)
       await this.#ports.clock.sleep(reportEveryMs, signal)
     }
-  }
-
-  /** Whether a pause that we asked for is in force or on its way. */
-  pausesByUs(): boolean {
-    return this.state.name === 'draining' || (this.state.name === 'paused' && this.state.byUs)
-  }
-
-  /** May be said again: only the first time counts. */
-  pause(): void {
-    if (this.pausesByUs()) return
-    this.#become({ name: 'pause-asked' })
-    if (this.pausesByUs()) this.#toHost({ type: 'pause-request' })
-  }
-
-  /** Take our own pause back; another member's is not ours to end. */
-  resume(): void {
-    if (!this.pausesByUs()) return
-    this.#become({ name: 'resume-asked' })
-    this.#toHost({ type: 'resume-request' })
   }
 
   /** Tell the host and go. */
@@ -297,7 +298,7 @@ export class Member {
   end(outcome: Outcome): void {
     if (this.#ended !== undefined) return
     this.#ended = outcome
-    this.log.say(`${outcome.outcome}: ${outcome.reason}`)
+    this.log.say(`${outcome.outcome}: ${outcome.reason}`, outcome.outcome === 'failed' ? 'warn' : 'info')
     this.#life.abort()
     this.#become({ name: 'ended', reason: outcome.reason })
     const over = () => {

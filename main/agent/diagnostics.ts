@@ -45,9 +45,12 @@ async function endOf(file: string): Promise<string> {
 }
 
 function stateOf(parts: AgentParts): Record<string, unknown> {
-  const { backend, limits, pausedByUser, contribution, use, job } = snapshotOf(parts)
+  const { backend, limits, pausedByUser, pauseAfterRound, contribution, use, job } = snapshotOf(parts)
   const { invite: _invite, trainingCurve: _training, validationCurve: _validation, ...rest } = job ?? {}
-  return { backend, limits, pausedByUser, contribution, use, job: job === null ? null : rest }
+  return {
+    ...{ backend, limits, pausedByUser, pauseAfterRound, contribution, use },
+    job: job === null ? null : rest,
+  }
 }
 
 async function bundle(parts: AgentParts): Promise<string> {

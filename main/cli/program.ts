@@ -9,10 +9,11 @@ import { addEvaluate } from './commands/evaluate.ts'
 import { addHost } from './commands/host.ts'
 import { addJoin } from './commands/join.ts'
 import { addLimits } from './commands/limits.ts'
+import { addPause } from './commands/pause.ts'
 import { addPlan } from './commands/plan.ts'
 import { addPredict } from './commands/predict.ts'
 import { addStatus } from './commands/status.ts'
-import { addSteering } from './commands/steer.ts'
+import { steering } from './commands/steer.ts'
 import type { Context } from './context.ts'
 import { exitCodeOf, exitCodes } from './errors.ts'
 
@@ -21,7 +22,9 @@ const parts = [
   addHost,
   addJoin,
   addStatus,
-  addSteering,
+  steering('start'),
+  addPause,
+  steering('resume', 'finish', 'leave'),
   addLimits,
   addAgent,
   addPlan,

@@ -119,8 +119,8 @@ function openTray({ places, link, window }: Desktop): void {
     void dialog.showMessageBox({ type: 'info', title: 'Rookery', message })
   }
   const deeds: { readonly [T in TrayDeed['type']]: (deed: Extract<TrayDeed, { type: T }>) => void } = {
-    pause: ({ forMs }) => {
-      link.command('pause', forMs === undefined ? {} : { forMs }).catch(failed)
+    pause: ({ type: _, ...how }) => {
+      link.command('pause', how).catch(failed)
     },
     resume: () => {
       link.command('resume', {}).catch(failed)

@@ -121,6 +121,8 @@ export const snapshot = z.object({
   limits: z.array(limitState),
   /** Pause in force that no single limit makes: asked for by the user, perhaps until a moment (ms since 1970). */
   pausedByUser: z.object({ untilMs: amount.nullable() }).nullable(),
+  /** A pause that the user asked for and that waits for the end of the round; from then on for so long, or until `resume`. */
+  pauseAfterRound: z.object({ forMs: amount.nullable() }).nullable().default(null),
   /** What this PC gave: since midnight, and since it was installed. */
   contribution: z.object({ today: contribution, total: contribution }),
   /** What Rookery uses now. */
@@ -142,8 +144,15 @@ export const commands = {
   join: { in: z.object({ invite: z.string().max(4096) }), out: z.object({ job: jobId, name: z.string() }) },
   /** Host: plan now with who is there. */
   start: { in: z.object({}), out: z.null() },
-  /** Finish what is in flight, then rest; for so long, or until `resume`. */
-  pause: { in: z.object({ forMs: amount.optional() }), out: z.object({ phase: jobPhase }) },
+  /**
+   * Finish what is in flight, then rest; for so long, or until `resume`. After the round: train on until the next average
+   * is made, then the same; the time counts from there.
+   */
+  pause: {
+    in: z.object({ forMs: amount.optional(), after: z.literal('round').optional() }),
+    /** `waits`: the round goes on first. */
+    out: z.object({ phase: jobPhase, waits: z.boolean().default(false) }),
+  },
   resume: { in: z.object({}), out: z.null() },
   /** Host: end the training early and keep the model. */
   finish: { in: z.object({}), out: z.null() },

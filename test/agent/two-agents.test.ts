@@ -193,6 +193,21 @@ describe('a job of two agents', () => {
     await until(friend, ({ job }) => job?.phase === 'training')
   })
 
+  it('finishes its round first when it is told so, then rests for so long', async () => {
+    expect(await friend.client.command('pause', { after: 'round', forMs: 3_600_000 })).toEqual({
+      ...{ phase: 'training', waits: true },
+    })
+    const rests = await until(friend, ({ pausedByUser }) => pausedByUser !== null)
+    expect(rests.pauseAfterRound).toBeNull()
+    expect(rests.pausedByUser?.untilMs).toBeGreaterThan(Date.now())
+    await until(friend, ({ job }) => job?.phase === 'paused')
+    await friend.client.command('resume', {})
+    await until(friend, ({ job }) => job?.phase === 'training')
+    expect((await friend.client.command('pause', {})).waits).toBe(false)
+    await friend.client.command('resume', {})
+    await until(friend, ({ job }) => job?.phase === 'training')
+  })
+
   it('obeys limits that are set while it trains', async () => {
     const before = await friend.client.command('limits', {})
     // One limit changes, every other stays.

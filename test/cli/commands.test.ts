@@ -169,6 +169,29 @@ describe('commands to an agent that runs', () => {
     expect(lives(agentPid(home))).toBe(false)
   })
 
+  it('pause now or after the round, for a while or until resume', async () => {
+    const member = startCommand(['join', 'fake:endless', '--home', home])
+    await member.saw('training')
+    const pause = (...args: string[]) => runCommand(['pause', ...args, '--home', home])
+    const waits = await pause('--after-round', '--for', '90m')
+    expect(waits).toMatchObject({ code: 0, stdout: 'finishing this round, then pausing\n' })
+    expect((await pause('--after-round', '--json')).events()).toEqual([
+      { event: 'result', command: 'pause', phase: 'training', waits: true },
+    ])
+    expect(await pause('--for', 'ever')).toMatchObject({
+      code: 2,
+      stderr: 'rookery: "ever" is no time to pause for; write for example 90m or 4h\n',
+    })
+    expect(await pause('--for', '4h')).toMatchObject({ code: 0, stdout: 'pausing\n' })
+    expect(notesOf(home).filter((note) => note.startsWith('pause'))).toEqual([
+      'pause round 5400000',
+      'pause round until resume',
+      'pause now 14400000',
+    ])
+    member.signal('SIGINT')
+    await member.ended
+  })
+
   it('say with exit 2 that none runs', async () => {
     for (const command of ['status', 'pause', 'resume', 'start', 'finish', 'leave']) {
       const { code, stderr, events } = await runCommand([command, '--home', home, '--json'])

@@ -158,10 +158,12 @@ const server = await createControlServer({
       train('quick')
       return Promise.resolve(null)
     },
-    pause() {
+    pause({ after, forMs }) {
       if (job === null) return Promise.reject(new InvalidInputError('there is no job to pause'))
-      show({ phase: 'paused' })
-      return Promise.resolve({ phase: 'paused' as const })
+      note(`pause ${after ?? 'now'} ${forMs ?? 'until resume'}`)
+      const waits = after === 'round'
+      if (!waits) show({ phase: 'paused' })
+      return Promise.resolve({ phase: waits ? ('training' as const) : ('paused' as const), waits })
     },
     resume: () => Promise.resolve(null),
     finish() {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { peersOf } from '../../main/core/job/plan-in-force.ts'
+import { peersOf, ringsInForce } from '../../main/core/job/plan-in-force.ts'
+import type { WireHeader } from '../../shared/messages/wire.ts'
 import { type Scenario, smallJob, startScenario } from './pool.ts'
 
 /** One cluster of two PCs, and a run that no test sees the end of by itself. */
@@ -61,6 +62,92 @@ describe('two members of one cluster that pause', () => {
     friend!.participation.resume()
     await scenario.until(({ updates }) => updates > before + 4)
     expect(friend!.participation.own()).toMatchObject({ state: 'training', pausesByUs: false })
+  })
+})
+
+describe('a member that finishes the round before it pauses', () => {
+  it('trains on to the average in all its rings, then its cluster is held and the others go on', async () => {
+    const sent: { readonly from: string; readonly header: WireHeader }[] = []
+    const scenario = await startScenario({
+      ...{ ...long, spec: smallJob({ updates: 10_000 }) },
+      tap: (from, _to, { header }) => sent.push({ from, header }),
+    })
+    const plan = () => scenario.host.participation.view().plan!
+    await training(scenario)
+    const other = plan().layout.clusters.findIndex((_, index) => !peersOf(plan(), index).includes('host'))
+    const { name, participation } = scenario.members.find((one) => peersOf(plan(), other).includes(one.name))!
+    sent.length = 0
+    expect([participation.pauseAfterRound(), participation.pauseAfterRound()]).toEqual([true, true])
+    expect(participation.view()).toMatchObject({
+      ...{ phase: 'training', text: 'finishing this round, then pausing' },
+    })
+    const rings = ringsInForce(plan()).flatMap(({ members }, ring) => (members.includes(name) ? [ring] : []))
+    await scenario.until(() => participation.own().state === 'paused')
+    const own = sent.filter(({ from }) => from === name).map(({ header }) => header)
+    const asked = own.findIndex(({ type }) => type === 'pause-request')
+    const averaged = own
+      .slice(0, asked)
+      .flatMap((header) => (header.type === 'chunk' && header.phase === 'gather' ? [header.ring] : []))
+    expect(averaged.sort()).toEqual(rings)
+    expect(participation.own().pausesByUs).toBe(true)
+    expect(plan().active).toEqual([1 - other])
+    const before = scenario.host.participation.view().updates
+    await scenario.until(({ updates, phase }) => phase === 'training' && updates > before + 8)
+    participation.resume()
+    await scenario.until(() => plan().active.length === 2)
+    expect(scenario.warnings).toEqual([])
+  })
+
+  it('pauses where a round would be, when its cluster is the only one', async () => {
+    const scenario = await startScenario(two)
+    const [friend] = scenario.members
+    await training(scenario)
+    expect(friend!.participation.pauseAfterRound()).toBe(true)
+    const { updates } = scenario.host.participation.view()
+    await scenario.until(() => friend!.participation.own().state === 'paused')
+    await scenario.clock.advance(50)
+    const held = friend!.savedStages.at(-1)!.updates
+    // Every fourth update; what was in flight then may make one more.
+    const roundEnds = 4 * (Math.floor(updates / 4) + 1)
+    expect([roundEnds, roundEnds + 1]).toContain(held)
+    friend!.participation.resume()
+    await scenario.until(({ phase }) => phase === 'training')
+  })
+
+  it('trains on when that is taken back, and pauses at once when told so', async () => {
+    const scenario = await startScenario(two)
+    const [friend] = scenario.members
+    await training(scenario)
+    friend!.participation.pauseAfterRound()
+    friend!.participation.resume()
+    const before = scenario.host.participation.view().updates
+    await scenario.until(({ updates }) => updates > before + 8)
+    expect(friend!.participation.own()).toMatchObject({ state: 'training', pausesByUs: false })
+    friend!.participation.pauseAfterRound()
+    friend!.participation.pause()
+    expect(friend!.participation.own()).toMatchObject({ state: 'draining', pausesByUs: true })
+    await scenario.until(({ phase }) => phase === 'paused')
+    expect(friend!.participation.pauseAfterRound()).toBe(false)
+  })
+
+  it('is paused with the rest of its cluster when that is held before, and asks then for itself', async () => {
+    const scenario = await startScenario(two)
+    const { host } = scenario
+    const [friend] = scenario.members
+    await training(scenario)
+    expect(host.participation.pauseAfterRound()).toBe(true)
+    expect(host.participation.view()).toMatchObject({
+      ...{ phase: 'training', text: 'finishing this round, then pausing' },
+    })
+    friend!.participation.pause()
+    await scenario.until(({ phase }) => phase === 'paused')
+    await scenario.clock.advance(50)
+    friend!.participation.resume()
+    await scenario.clock.advance(5_000)
+    expect(hostPhase(scenario)).toBe('paused')
+    expect(host.participation.own()).toMatchObject({ state: 'paused', pausesByUs: true })
+    host.participation.resume()
+    await scenario.until(({ phase }) => phase === 'training')
   })
 })
 

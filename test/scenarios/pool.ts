@@ -6,6 +6,7 @@ import type { FinishedModel, Log, ShardStore, StateVector, Vault } from '../../m
 import { DiskFullError, InvariantError } from '../../shared/errors.ts'
 import type { JobSpec } from '../../shared/job/spec.ts'
 import { jobSpec } from '../../shared/job/spec.ts'
+import type { WireMessage } from '../../shared/messages/wire.ts'
 import type { JobResult, JobView } from '../../shared/messages/control.ts'
 import { createRng, seedFrom } from '../../shared/random.ts'
 import { createFakeBatches } from '../fakes/batches.ts'
@@ -76,6 +77,8 @@ export interface ScenarioSettings {
   readonly continueFrom?: FinishedModel
   /** PCs whose disk takes no more. */
   readonly fullDisks?: readonly string[]
+  /** Sees every message as it is sent. */
+  readonly tap?: (from: string, to: string, message: WireMessage) => void
 }
 
 export interface Scenario {
@@ -106,9 +109,9 @@ const shardStore = (seed: number): ShardStore => ({
 
 /** Start a host and its members; they gather at once. */
 export async function startScenario(settings: ScenarioSettings): Promise<Scenario> {
-  const { spec = smallJob(), memories, clusters, seed = 1, continueFrom, fullDisks = [] } = settings
+  const { spec = smallJob(), memories, clusters, seed = 1, continueFrom, fullDisks = [], tap } = settings
   const clock = createVirtualClock()
-  const network = createFakeNetwork({ clock, seed, delayMs: [1, 5] })
+  const network = createFakeNetwork({ clock, seed, delayMs: [1, 5], ...(tap === undefined ? {} : { tap }) })
   const savedModels: FinishedModel[] = []
   const warnings: string[] = []
   const log: Log = (level, text) => {

@@ -59,11 +59,13 @@ export function jobCommands(
       return { job, name }
     },
     preview: ({ invite }) => atTheDoor(parts, () => previewOf(parts, invite)),
-    pause: ({ forMs }) => {
+    pause: ({ forMs, after }) => {
       // With or without a job: a pause also keeps the next one from training.
-      keeper.pause(forMs)
+      if (after === 'round') keeper.pauseWhenRoundEnds(forMs)
+      else keeper.pause(forMs)
       parts.changes.ring()
-      return Promise.resolve({ phase: parts.current?.participation.view().phase ?? 'paused' })
+      const phase = parts.current?.participation.view().phase ?? 'paused'
+      return Promise.resolve({ phase, waits: keeper.pauseAfterRound !== null })
     },
     resume: () => {
       keeper.resume()

@@ -25,6 +25,7 @@ export const contributionFile: z.ZodType<ContributionRecord> = z.object({
 
 /** A crash loses no more than so much of the count. */
 const saveEveryMs = minute
+const trains: ReadonlySet<OwnPart['state']> = new Set(['training', 'ending-round', 'draining'])
 /** Longer between two looks, and this PC was asleep. */
 const longestLookMs = 5 * second
 
@@ -67,7 +68,7 @@ export async function createContributionCounter(ports: CounterPorts): Promise<Co
       const gave = {
         // A new stage counts from 0 again.
         samples: samples >= before.samples ? samples - before.samples : samples,
-        trainedSeconds: state === 'training' || state === 'draining' ? passedMs / second : 0,
+        trainedSeconds: trains.has(state) ? passedMs / second : 0,
         sentBytes: now.sentBytes - before.sentBytes,
         receivedBytes: now.receivedBytes - before.receivedBytes,
       }

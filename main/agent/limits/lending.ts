@@ -25,7 +25,7 @@ export interface Lending {
   readonly keeper: LimitKeeper
   readonly contribution: ContributionCounter
   /** The part of a snapshot that says what this PC lends. */
-  shown(): Pick<Snapshot, 'limits' | 'pausedByUser' | 'contribution' | 'use'>
+  shown(): Pick<Snapshot, 'limits' | 'pausedByUser' | 'pauseAfterRound' | 'contribution' | 'use'>
   /** Keep the limits of a job, and count what it is given, until it ends. */
   serve(participation: Participation, onChange: (listener: () => void) => () => void): void
   /** Put the count on disk. */
@@ -81,6 +81,7 @@ export async function createLending(ports: LendingPorts): Promise<Lending> {
     shown: () => ({
       limits: [...keeper.states()],
       pausedByUser: keeper.userPause,
+      pauseAfterRound: keeper.pauseAfterRound,
       contribution: contribution.shown(),
       use: use(),
     }),
@@ -107,7 +108,9 @@ function serve(
   const unsubscribe = onChange(() => {
     const before = state
     state = participation.own().state
-    if (state !== before && state === 'training') keeper.apply()
+    if (state === before) return
+    // And a pause that waited for the end of the round is in force from there on.
+    if (state === 'training' || before === 'ending-round') keeper.apply()
   })
   void participation.ended.then(async () => {
     over.abort()

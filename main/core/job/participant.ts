@@ -1,14 +1,14 @@
 /** This agent's part in a job: the only face of core. A host takes part with its own PC, too. */
 import { reportOf } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
-import type { JobResult, JobView } from '../../../shared/messages/control.ts'
+import type { JobPhase, JobResult, JobView } from '../../../shared/messages/control.ts'
 import type { WireMessage } from '../../../shared/messages/wire.ts'
 import type { Sender } from '../ports.ts'
 import { Pace } from './forecast.ts'
 import { createHost } from './host/host.ts'
 import type { HostedJob } from './host/host-state.ts'
 import type { MemberPorts, Membership } from './member/member-ports.ts'
-import { viewOfMember } from './member/member-view.ts'
+import { endingRound, viewOfMember } from './member/member-view.ts'
 import type { MemberState } from './member/member-state.ts'
 import { Member } from './member/member.ts'
 
@@ -17,6 +17,8 @@ export interface Participation {
   readonly ended: Promise<JobResult>
   view(): Omit<JobView, 'invite'>
   pause(): void
+  /** Pause when the averaging round under way is over. False: none is, and this PC pauses at once. */
+  pauseAfterRound(): boolean
   resume(): void
   /** Host: plan now. */
   startNow(): void
@@ -47,9 +49,18 @@ export interface OwnPart {
 
 const ownPart = (member: Member): OwnPart => ({
   state: member.state.name,
-  pausesByUs: member.pausesByUs(),
+  pausesByUs: member.ownPause.isAsked(),
   samples: member.lastReport.samples,
 })
+
+/** The job trains on, and so do we, but not for long: the host's own PC pauses after the round. */
+function withOwnPause<V extends { readonly phase: JobPhase; readonly text: string }>(
+  view: V,
+  { state }: Member,
+): V {
+  const ending = view.phase === 'training' && state.name === 'ending-round'
+  return ending ? { ...view, text: endingRound } : view
+}
 
 /** Messages to whom they are for; what no honest peer sends is logged and dropped. */
 function route(ports: MemberPorts, { deliver, lost, onFault }: Router): () => void {
@@ -100,12 +111,13 @@ export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => v
   })
   return {
     ended,
-    view: () => host.view(),
+    view: () => withOwnPause(host.view(), member),
     pause: () => {
-      member.pause()
+      member.ownPause.pause()
     },
+    pauseAfterRound: () => member.ownPause.pauseAfterRound(),
     resume: () => {
-      member.resume()
+      member.ownPause.resume()
     },
     startNow: () => {
       host.startNow()
@@ -167,10 +179,11 @@ export function joinJob(ports: MemberPorts, membership: Membership, onChange: ()
     ended,
     view,
     pause: () => {
-      member.pause()
+      member.ownPause.pause()
     },
+    pauseAfterRound: () => member.ownPause.pauseAfterRound(),
     resume: () => {
-      member.resume()
+      member.ownPause.resume()
     },
     startNow: nothing,
     finish: nothing,

@@ -24,9 +24,16 @@ export interface WallTime extends Pick<Conditions, 'weekday' | 'minuteOfDay'> {
   readonly epochMs: Millis
 }
 
-/** The job as far as a pause goes. Both may be said again and again. */
+/** A pause that waits for the end of an averaging round, and how long it is to last from then on. */
+export interface PauseAfterRound {
+  readonly forMs: Millis | null
+}
+
+/** The job as far as a pause goes. All may be said again and again. */
 export interface Pausable {
   pause(): void
+  /** False: no round is under way, and it pauses at once. */
+  pauseAfterRound(): boolean
   resume(): void
 }
 
@@ -84,6 +91,7 @@ export class LimitKeeper {
   #hasNoBattery = false
   #told: { readonly atMs: Millis; readonly onBattery: boolean; readonly idleSeconds: number } | undefined
   #userPause: UserPause | null
+  #afterRound: PauseAfterRound | null = null
   #job: Pausable | undefined
   #shown = ''
   #held: string | undefined
@@ -107,13 +115,31 @@ export class LimitKeeper {
     return untilMs !== null && untilMs <= this.#ports.wall().epochMs ? null : this.#userPause
   }
 
+  /** The user's pause that is not in force yet: the round goes on. */
+  get pauseAfterRound(): PauseAfterRound | null {
+    return this.#afterRound
+  }
+
   /** For so long, or until `resume`. Counts for the job under way and for those to come. */
   pause(forMs?: Millis): void {
-    this.#setPause({ untilMs: forMs === undefined ? null : this.#ports.wall().epochMs + forMs })
+    this.#setPause(this.#pauseFrom(forMs ?? null))
+  }
+
+  /** The same from the end of the averaging round on; at once where none is under way. */
+  pauseWhenRoundEnds(forMs?: Millis): void {
+    this.#userPause = null
+    this.#afterRound = { forMs: forMs ?? null }
+    // Should the agent end before the round does, the next start finds the pause.
+    this.#ports.keepPause(this.#pauseFrom(this.#afterRound.forMs))
+    this.apply()
   }
 
   resume(): void {
     this.#setPause(null)
+  }
+
+  #pauseFrom(forMs: Millis | null): UserPause {
+    return { untilMs: forMs === null ? null : this.#ports.wall().epochMs + forMs }
   }
 
   /** What the desktop knows better than we do. */
@@ -135,6 +161,7 @@ export class LimitKeeper {
       // The job is over.
     } finally {
       if (this.#job === job) this.#job = undefined
+      if (this.#afterRound !== null) this.apply()
     }
   }
 
@@ -144,13 +171,21 @@ export class LimitKeeper {
     const states = this.states()
     const pause = this.userPause
     if (pause === null && this.#userPause !== null) this.#setPause(null)
+    else if (this.#afterRound !== null && !this.#roundGoesOn(states))
+      this.pause(this.#afterRound.forMs ?? undefined)
     else {
-      this.#act(pause === null ? pauseReason(states) : 'You paused it.')
-      this.#show(JSON.stringify([states, pause]))
+      if (this.#afterRound === null) this.#act(pause === null ? pauseReason(states) : 'You paused it.')
+      this.#show(JSON.stringify([states, pause, this.#afterRound]))
     }
   }
 
+  /** A limit that pauses this PC ends the round for it, too. */
+  #roundGoesOn(states: readonly LimitState[]): boolean {
+    return pauseReason(states) === undefined && this.#job?.pauseAfterRound() === true
+  }
+
   #setPause(pause: UserPause | null): void {
+    this.#afterRound = null
     this.#userPause = pause
     this.#ports.keepPause(pause)
     this.apply()

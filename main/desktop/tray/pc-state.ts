@@ -18,6 +18,8 @@ export function pcState(agent: AgentStatus, snapshot: Snapshot | undefined): PcS
     return { icon: agent.tries === 0 ? 'idle' : 'trouble', text: 'Agent is starting' }
   const pause = pauseReason(snapshot)
   if (pause !== undefined) return { icon: 'paused', text: `Paused: ${pause}` }
+  if (snapshot.pauseAfterRound !== null)
+    return { icon: 'training', text: 'Finishing this round, then pausing' }
   return jobState(snapshot)
 }
 

@@ -6,7 +6,7 @@ import { pauseReason, pcState } from './pc-state.ts'
 
 /** What a click means. `pause` for so long, or until the person resumes. */
 export type TrayDeed =
-  | { readonly type: 'pause'; readonly forMs?: Millis }
+  | { readonly type: 'pause'; readonly forMs?: Millis; readonly after?: 'round' }
   | { readonly type: 'resume' | 'startAgent' | 'open' | 'quit' }
   | { readonly type: 'copyInvite'; readonly invite: string }
 
@@ -31,16 +31,26 @@ export function trayMenu(agent: AgentStatus, snapshot: Snapshot | undefined, now
   ]
 }
 
+const duringRound: readonly TrayItem[] = [
+  { id: 'toggle', label: 'Pause now', deed: { type: 'pause' } },
+  { id: 'keep-training', label: 'Keep training', deed: { type: 'resume' } },
+]
+
 function steering(agent: AgentStatus, snapshot: Snapshot | undefined, nowMs: Millis): TrayItem[] {
   if (agent.name === 'stopped')
     return [{ id: 'start-agent', label: 'Start agent now', deed: { type: 'startAgent' } }]
   if (snapshot === undefined) return []
   if (snapshot.pausedByUser !== null || isPausedJob(snapshot))
     return [{ id: 'toggle', label: 'Start', deed: { type: 'resume' } }]
+  return snapshot.pauseAfterRound === null ? pauses(snapshot, nowMs) : [...duringRound]
+}
+
+function pauses(snapshot: Snapshot, nowMs: Millis): TrayItem[] {
   const held = pauseReason(snapshot) !== undefined
   const pause = held ? 'Stay paused' : 'Pause'
   return [
     { id: 'toggle', label: held ? 'Stay paused until I start it' : 'Pause', deed: { type: 'pause' } },
+    ...(snapshot.job?.phase === 'training' && !held ? [afterRound] : []),
     { id: 'pause-1h', label: `${pause} for 1 hour`, deed: { type: 'pause', forMs: hour } },
     { id: 'pause-4h', label: `${pause} for 4 hours`, deed: { type: 'pause', forMs: 4 * hour } },
     {
@@ -50,6 +60,12 @@ function steering(agent: AgentStatus, snapshot: Snapshot | undefined, nowMs: Mil
     },
   ]
 }
+
+const afterRound = {
+  id: 'pause-after-round',
+  label: 'Finish this round, then pause',
+  deed: { type: 'pause', after: 'round' },
+} as const
 
 /** Paused, and by no limit: only a person could have done it. */
 const isPausedJob = ({ job, limits }: Snapshot): boolean =>

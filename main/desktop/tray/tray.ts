@@ -73,7 +73,10 @@ function followChanges(link: AgentLink, draw: () => void): void {
   let due: NodeJS.Timeout | undefined
   const soon = (now: Snapshot | undefined): void => {
     if (due !== undefined) return
-    const pauses = now?.pausedByUser !== null || now.limits.some(({ state }) => state === 'pausing')
+    const pauses =
+      now?.pausedByUser !== null ||
+      now.pauseAfterRound !== null ||
+      now.limits.some(({ state }) => state === 'pausing')
     const wait = pauses ? 0 : Math.max(0, drawnAt + second - Date.now())
     due = setTimeout(() => {
       due = undefined

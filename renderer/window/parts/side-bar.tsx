@@ -43,10 +43,18 @@ function PauseControl(): JSX.Element {
     open.value = false
     void asker.ask(() => window.rookery.pause(forMs === undefined ? {} : { forMs }))
   }
+  const waits = snapshot.value?.pauseAfterRound != null
+  const turn = () => {
+    open.value = false
+    void asker.ask(() => (waits ? window.rookery.resume({}) : window.rookery.pause({ after: 'round' })))
+  }
   return (
     <>
       {open.value ? (
         <div class="pause-list" role="group" aria-label="How long to pause">
+          <Button kind="plain" onPress={turn}>
+            {waits ? 'keep training' : 'after this round'}
+          </Button>
           {pauses.map(([words, forMs]) => (
             <Button
               key={words}

@@ -68,6 +68,13 @@ function stateWithAgent(snapshot: Snapshot, now: number): PcState {
   const paused = pausedState(snapshot, now)
   if (paused !== undefined) return paused
   const { job } = snapshot
+  if (snapshot.pauseAfterRound !== null)
+    return {
+      tone: 'training',
+      word: 'Training',
+      detail: 'finishing this round, then pausing',
+      button: 'pause',
+    }
   if (job !== null && jobRuns(snapshot)) return stateOfJob(job, snapshot.self)
   return { tone: 'idle', word: 'Idle', detail: job === null ? 'no job' : 'the job has ended', button: 'none' }
 }

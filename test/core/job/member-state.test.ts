@@ -38,6 +38,25 @@ describe('a member', () => {
     expect(transition(held, { name: 'resume-asked' })).toBe(held)
   })
 
+  it('trains on to the end of the round before it pauses, or pauses at once when told so meanwhile', () => {
+    const ending = after(...started, { name: 'pause-after-round-asked' })
+    expect(ending).toEqual({ name: 'ending-round' })
+    expect(transition(ending, { name: 'cluster-active' })).toBe(ending)
+    expect(transition(ending, { name: 'pause-asked' })).toEqual({ name: 'draining' })
+    expect(transition(ending, { name: 'resume-asked' })).toEqual({ name: 'training' })
+    expect(transition(ending, { name: 'stage-finished' })).toEqual({ name: 'finished' })
+    expect(transition(ending, { name: 'cluster-inactive', reason: 'attic-pc pauses' })).toEqual({
+      name: 'paused',
+      reason: 'attic-pc pauses',
+      byUs: false,
+    })
+  })
+
+  it('waits for no round where it does not train', () => {
+    const ready = after({ name: 'assigned' }, { name: 'stage-ready' })
+    expect(transition(ready, { name: 'pause-after-round-asked' })).toBe(ready)
+  })
+
   it('may pause while another one does', () => {
     const held = after(...started, { name: 'cluster-inactive', reason: 'attic-pc pauses' })
     expect(transition(held, { name: 'pause-asked' })).toEqual({

@@ -14,6 +14,8 @@ let kept: (UserPause | null)[]
 /** What the job was told, repetitions left out. */
 let told: string[]
 let changes: number
+/** A round that a pause has to wait for is under way. */
+let inRound: boolean
 let keeper: LimitKeeper
 let job: AbortController
 
@@ -48,7 +50,11 @@ function begin(): void {
   const say = (word: string) => () => {
     if (told.at(-1) !== word) told.push(word)
   }
-  void keeper.keep({ pause: say('pause'), resume: say('resume') }, job.signal)
+  const pauseAfterRound = () => {
+    say(inRound ? 'pause after the round' : 'pause')()
+    return inRound
+  }
+  void keeper.keep({ pause: say('pause'), pauseAfterRound, resume: say('resume') }, job.signal)
 }
 
 beforeEach(() => {
@@ -59,6 +65,7 @@ beforeEach(() => {
   kept = []
   told = []
   changes = 0
+  inRound = true
   keeper = createKeeper()
   job = new AbortController()
 })
@@ -180,5 +187,81 @@ describe('a user’s own pause', () => {
     keeper.pause()
     keeper.resume()
     expect(told).toEqual(['pause'])
+  })
+})
+
+describe('a pause after the round', () => {
+  it('waits for it, and its time counts from there', async () => {
+    begin()
+    keeper.pauseWhenRoundEnds(600_000)
+    expect([keeper.pauseAfterRound, keeper.userPause]).toEqual([{ forMs: 600_000 }, null])
+    await clock.advance(300_000)
+    expect(told).toEqual(['resume', 'pause after the round'])
+    inRound = false
+    await clock.advance(1_000)
+    expect(told.at(-1)).toBe('pause')
+    expect([keeper.pauseAfterRound, keeper.userPause]).toEqual([null, { untilMs: midnight + 901_000 }])
+    await clock.advance(600_000)
+    expect([told.at(-1), keeper.userPause]).toEqual(['resume', null])
+  })
+
+  it('is shown once, and is no wait where no round is under way', () => {
+    const before = changes
+    keeper.pauseWhenRoundEnds()
+    expect([keeper.pauseAfterRound, keeper.userPause]).toEqual([null, { untilMs: null }])
+    expect(changes).toBe(before + 1)
+  })
+
+  it('is taken back by resume', async () => {
+    begin()
+    keeper.pauseWhenRoundEnds()
+    keeper.resume()
+    inRound = false
+    await clock.advance(60_000)
+    expect(told).toEqual(['resume', 'pause after the round', 'resume'])
+    expect([keeper.pauseAfterRound, keeper.userPause, kept.at(-1)]).toEqual([null, null, null])
+  })
+
+  it('gives way to an ordinary pause, and to a limit that pauses first: then it holds from there', () => {
+    begin()
+    keeper.pauseWhenRoundEnds(600_000)
+    keeper.pause()
+    expect([told.at(-1), keeper.pauseAfterRound, keeper.userPause]).toEqual([
+      'pause',
+      null,
+      { untilMs: null },
+    ])
+    keeper.resume()
+    keeper.pauseWhenRoundEnds()
+    keeper.tell({ onBattery: true, idleSeconds: 0 })
+    expect([told.at(-1), keeper.pauseAfterRound, keeper.userPause]).toEqual([
+      'pause',
+      null,
+      { untilMs: null },
+    ])
+    keeper.tell({ onBattery: false, idleSeconds: 0 })
+    expect(told.at(-1)).toBe('pause')
+  })
+
+  it('is in force after a restart, whose end ended the round', async () => {
+    begin()
+    keeper.pauseWhenRoundEnds(600_000)
+    const [left] = kept
+    job.abort()
+    await clock.settle()
+    told = []
+    job = new AbortController()
+    keeper = createKeeper(left ?? null)
+    begin()
+    await clock.advance(0)
+    expect([told, keeper.userPause]).toEqual([['pause'], { untilMs: midnight + 600_000 }])
+  })
+
+  it('holds from the end of a job that ended first', async () => {
+    begin()
+    keeper.pauseWhenRoundEnds()
+    job.abort()
+    await clock.settle()
+    expect([keeper.pauseAfterRound, keeper.userPause]).toEqual([null, { untilMs: null }])
   })
 })

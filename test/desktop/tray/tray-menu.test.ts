@@ -49,6 +49,13 @@ describe('the tray', () => {
       'paused',
       'Paused: you paused it',
     ],
+    [
+      'a pause that waits for the round',
+      running,
+      { ...jobOf({}), pauseAfterRound: { forMs: null } },
+      'training',
+      'Finishing this round, then pausing',
+    ],
     ['the end', running, jobOf({ phase: 'ended' }), 'idle', 'No job'],
     ['a start', { name: 'starting', tries: 0 }, undefined, 'idle', 'Agent is starting'],
     [
@@ -74,6 +81,7 @@ describe('the tray', () => {
       'Hosting digits, 4 PCs, 71%',
       '—',
       'Pause',
+      'Finish this round, then pause',
       'Pause for 1 hour',
       'Pause for 4 hours',
       'Pause until tomorrow',
@@ -88,6 +96,20 @@ describe('the tray', () => {
   it('offers to start again after a person’s pause, and to stay paused during a limit’s', () => {
     expect(labels(running, snapshotOf({ pausedByUser: { untilMs: null } }))).toContain('Start')
     expect(labels(running, snapshotOf({ limits: [onBattery] }))).toContain('Stay paused for 1 hour')
+  })
+
+  it('finishes a round only where one is under way, and takes that back', () => {
+    const round = 'Finish this round, then pause'
+    expect(labels(running, snapshotOf())).not.toContain(round)
+    expect(labels(running, jobOf({ phase: 'gathering' }))).not.toContain(round)
+    expect(labels(running, { ...jobOf({}), limits: [onBattery] })).not.toContain(round)
+    const deeds = trayMenu(running, { ...jobOf({}), pauseAfterRound: { forMs: null } }, 0).flatMap((item) =>
+      typeof item === 'object' && 'deed' in item ? [[item.id, item.label, item.deed]] : [],
+    )
+    expect(deeds.slice(0, 2)).toEqual([
+      ['toggle', 'Pause now', { type: 'pause' }],
+      ['keep-training', 'Keep training', { type: 'resume' }],
+    ])
   })
 
   it('offers to start an agent that stopped, and no pause', () => {

@@ -6,9 +6,13 @@ import type { CommandHandlers } from '../../../main/edge/control/face-lines.ts'
 const nothing = { samples: 0, trainedSeconds: 0, sentBytes: 0, receivedBytes: 0 }
 
 /** The part of a snapshot that says what this PC lends. */
-export const nothingLent: Pick<Snapshot, 'limits' | 'pausedByUser' | 'contribution' | 'use'> = {
+export const nothingLent: Pick<
+  Snapshot,
+  'limits' | 'pausedByUser' | 'pauseAfterRound' | 'contribution' | 'use'
+> = {
   limits: [],
   pausedByUser: null,
+  pauseAfterRound: null,
   contribution: { today: nothing, total: nothing },
   use: { cpuShare: 0, memoryBytes: 0, uploadBytesPerSecond: 0, downloadBytesPerSecond: 0 },
 }

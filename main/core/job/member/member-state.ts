@@ -7,6 +7,8 @@ export type MemberState =
   | { readonly name: 'preparing' }
   | { readonly name: 'ready' }
   | { readonly name: 'training' }
+  /** A pause was asked here for after the averaging round; until that is over this PC trains on. */
+  | { readonly name: 'ending-round' }
   /** Pause was asked here; micro-batches in flight finish. */
   | { readonly name: 'draining' }
   /** The cluster is held: by us, by another member, or because it lost one. */
@@ -20,6 +22,7 @@ export type MemberEvent =
   | { readonly name: 'stage-ready' }
   | { readonly name: 'started' }
   | { readonly name: 'pause-asked' }
+  | { readonly name: 'pause-after-round-asked' }
   | { readonly name: 'resume-asked' }
   | { readonly name: 'cluster-inactive'; readonly reason: string }
   | { readonly name: 'cluster-active' }
@@ -42,7 +45,14 @@ const rules: { [N in MemberState['name']]: Rule<N> } = {
   ready: (state, event) => (event.name === 'started' ? { name: 'training' } : state),
   training(state, event) {
     if (event.name === 'pause-asked') return { name: 'draining' }
+    if (event.name === 'pause-after-round-asked') return { name: 'ending-round' }
     if (event.name === 'cluster-inactive') return paused(event.reason, false)
+    return event.name === 'stage-finished' ? { name: 'finished' } : state
+  },
+  'ending-round'(state, event) {
+    if (event.name === 'pause-asked') return { name: 'draining' }
+    if (event.name === 'cluster-inactive') return paused(event.reason, false)
+    if (event.name === 'resume-asked') return { name: 'training' }
     return event.name === 'stage-finished' ? { name: 'finished' } : state
   },
   draining(state, event) {

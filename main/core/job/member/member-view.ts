@@ -8,6 +8,7 @@ const phaseOf: Record<MemberState['name'], JobPhase> = {
   preparing: 'preparing',
   ready: 'preparing',
   training: 'training',
+  'ending-round': 'training',
   draining: 'draining',
   paused: 'paused',
   finished: 'finishing',
@@ -19,6 +20,7 @@ const stateOf: Record<MemberState['name'], MemberView['state']> = {
   preparing: 'preparing',
   ready: 'ready',
   training: 'training',
+  'ending-round': 'training',
   draining: 'training',
   paused: 'paused',
   finished: 'finished',
@@ -32,10 +34,14 @@ const textOfState: Partial<Record<MemberState['name'], string>> = {
   finished: 'done; the host gathers the model',
 }
 
+/** What a face says while this PC trains on to the end of the round. */
+export const endingRound = 'finishing this round, then pausing'
+
 /** One sentence of what this PC is doing. */
 export function textOf(state: MemberState, waitingFor: string): string {
   if (state.name === 'waiting' || state.name === 'ended') return state.reason
   if (state.name === 'paused') return state.byUs ? 'paused' : `waiting: ${state.reason}`
+  if (state.name === 'ending-round') return endingRound
   if (state.name === 'training') return waitingFor === '' ? 'training' : `training; ${waitingFor}`
   return textOfState[state.name] ?? state.name
 }

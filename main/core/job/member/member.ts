@@ -15,6 +15,7 @@ import { createWatch, type Watch } from '../watch.ts'
 import { type FromHost, type HeaderToHost, messagesFromHost } from './from-host.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import { type MemberEvent, type MemberState, transition } from './member-state.ts'
+import { OwnPause } from './own-pause.ts'
 import { createProgressReporter, type ProgressReporter } from './progress.ts'
 import { ShardExchange } from './shard-exchange.ts'
 import { StageLife } from './stage-life.ts'
@@ -46,6 +47,7 @@ export class Member {
   /** Ended, and the engine is given back. */
   #over = false
   #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
+  readonly ownPause: OwnPause
   readonly log: JobLog
   readonly curve = new Curve<{ updates: number; loss: number }>()
   state: MemberState = { name: 'waiting', reason: 'the host gathers members' }
@@ -62,6 +64,15 @@ export class Member {
     this.#shards = new ShardExchange(ports, membership.job)
     this.#reporter = createProgressReporter(ports)
     this.log = createJobLog(ports)
+    this.ownPause = new OwnPause({
+      self: ports.links.self,
+      state: () => this.state,
+      become: this.#become.bind(this),
+      toHost: this.#toHost.bind(this),
+      plan: () => this.plan,
+      updates: () => this.#stage?.run?.stats.updates ?? 0,
+      averageEvery: () => this.assignment?.spec.recipe.sync.averageEveryUpdates ?? 1,
+    })
     this.#fromHost = messagesFromHost(ports, membership, {
       stage: () => this.#stage,
       probes: this.#probes,
@@ -162,6 +173,12 @@ export class Member {
       onTally: (tally) => {
         this.#reporter.addTraining(tally)
       },
+      onUpdate: () => {
+        this.ownPause.updated()
+      },
+      onRound: (ring) => {
+        this.ownPause.ringOver(ring)
+      },
       onFinished: (summary) => {
         this.#background(this.#finish(stage(), summary))
       },
@@ -196,6 +213,7 @@ export class Member {
       this.#become({ name: 'cluster-inactive', reason })
       this.#background(this.#stage?.save())
     }
+    this.ownPause.replan(plan)
   }
 
   async #report(run: StageRun): Promise<void> {
@@ -211,25 +229,6 @@ export class Member {
       await this.#report(run)
       await this.#ports.clock.sleep(reportEveryMs, signal)
     }
-  }
-
-  /** Whether a pause that we asked for is in force or on its way. */
-  pausesByUs(): boolean {
-    return this.state.name === 'draining' || (this.state.name === 'paused' && this.state.byUs)
-  }
-
-  /** May be said again: only the first time counts. */
-  pause(): void {
-    if (this.pausesByUs()) return
-    this.#become({ name: 'pause-asked' })
-    if (this.pausesByUs()) this.#toHost({ type: 'pause-request' })
-  }
-
-  /** Take our own pause back; another member's is not ours to end. */
-  resume(): void {
-    if (!this.pausesByUs()) return
-    this.#become({ name: 'resume-asked' })
-    this.#toHost({ type: 'resume-request' })
   }
 
   /** Tell the host and go. */

@@ -16,6 +16,9 @@ import type { Assignment, MemberPorts } from './member-ports.ts'
 export interface StageRunHooks {
   /** At the leaf, after every training micro-batch. */
   readonly onTally: (tally: Tally) => void
+  readonly onUpdate: () => void
+  /** A round of one ring is over, averaged or given up. */
+  readonly onRound: (ring: number) => void
   /** Drained, and in the last round of the plan in force. Again after a plan that came later. */
   readonly onFinished: (summary: StageSummary) => void
   /** What broke the stage or its averaging. */
@@ -53,6 +56,7 @@ export class StageRun {
     const stage = createStage({ ...ports, batches }, stageAssignment(setup), {
       onUpdate: () => {
         averaging.updated()
+        hooks.onUpdate()
       },
       mayUpdate: () => averaging.gate(),
       onTally: hooks.onTally,
@@ -65,7 +69,13 @@ export class StageRun {
         averageEvery: spec.recipe.sync.averageEveryUpdates,
         ...this.#rings(proposal),
       },
-      { progress: () => stage.progress(), onFault: hooks.onFailed },
+      {
+        progress: () => stage.progress(),
+        onFault: hooks.onFailed,
+        onRound: ({ ring }) => {
+          hooks.onRound(ring)
+        },
+      },
     )
     this.#stage = stage
     this.#averaging = averaging

@@ -17,6 +17,9 @@ describe('the word for what this PC does', () => {
     expect(say(snapshots.lost)).toEqual(['Waiting', 'its cluster lost office-thinkpad', 'pause'])
     expect(say(snapshots.pausedOnBattery)).toEqual(['Paused', 'this PC runs on its battery', 'none'])
     expect(say(snapshots.pausedByUser)).toEqual(['Paused', 'until 22:44', 'resume'])
+    expect(say({ ...snapshots.training, pauseAfterRound: { forMs: null } })).toEqual([
+      ...['Training', 'finishing this round, then pausing', 'pause'],
+    ])
     expect(say(snapshots.gathering)).toEqual(['Waiting', 'waiting for members', 'pause'])
     expect(say(snapshots.hostFinished)).toEqual(['Idle', 'the job has ended', 'none'])
   })

@@ -12,6 +12,7 @@ import type { Changes } from './changes.ts'
 import { displayNameOf } from './display-name.ts'
 import type { Lending } from './limits/lending.ts'
 import { version } from './version.ts'
+import { onTheWall } from './wall-view.ts'
 
 export type EngineThread = Awaited<ReturnType<typeof startEngineThread>>
 
@@ -73,6 +74,6 @@ export function snapshotOf({ home, settings, swarm, backend, current, lending }:
     addresses: [...swarm.addresses()],
     backend,
     ...lending.shown(),
-    job: view === undefined ? null : { ...view, invite },
+    job: view === undefined ? null : { ...onTheWall(view), invite },
   }
 }

@@ -27,7 +27,7 @@ export const memberState = z.enum([
   'lost',
 ])
 
-/** One peer of the job, as the host knows it (a member knows itself and the roster). */
+/** One peer of the job, as the host knows it; a member knows itself, and of the others what its host tells it. */
 export const memberView = z.object({
   peer: peerId,
   displayName: z.string(),
@@ -41,6 +41,8 @@ export const memberView = z.object({
   peakTensorBytes: amount,
   maxStaleness: amount,
   droppedGradients: amount,
+  /** Milliseconds since 1970; absent while it is there. */
+  lostAtMs: amount.optional(),
 })
 export type MemberView = z.infer<typeof memberView>
 
@@ -76,6 +78,10 @@ export const jobResult = z.object({
 })
 export type JobResult = z.infer<typeof jobResult>
 
+/** What a line of the log is about: something happened, somebody waits, or something went wrong. */
+export const logKind = z.enum(['info', 'wait', 'warn'])
+export type LogKind = z.infer<typeof logKind>
+
 export const jobView = z.object({
   job: jobId,
   name: z.string(),
@@ -96,8 +102,12 @@ export const jobView = z.object({
   /** Newest last; thinned so that it never grows beyond 512 points. */
   trainingCurve: z.array(z.object({ updates: amount, loss: z.number() })).max(512),
   validationCurve: z.array(z.object({ updates: amount, scores })).max(512),
-  /** What happened, in plain words, newest last. */
-  log: z.array(z.object({ atMs: amount, text: z.string() })).max(200),
+  /** What happened, in plain words, newest last. Milliseconds since 1970. */
+  log: z.array(z.object({ atMs: amount, text: z.string(), kind: logKind.optional() })).max(200),
+  /** The host's display name; absent until a member hears it. */
+  hostName: z.string().optional(),
+  /** Milliseconds since 1970: the newest round that some cluster averaged; absent before the first. */
+  lastAveragedAtMs: amount.optional(),
   result: jobResult.nullable(),
 })
 export type JobView = z.infer<typeof jobView>

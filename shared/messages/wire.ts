@@ -7,6 +7,7 @@ import { jobId, peerId, planNumber } from '../ids.ts'
 import { jobSpec } from '../job/spec.ts'
 import { layerRange, tally } from '../model/graph.ts'
 import { plan } from '../plan/plan.ts'
+import { jobNewsShape } from './job-news.ts'
 import type { HostTensor } from '../tensor.ts'
 
 const envelope = { job: jobId, plan: planNumber }
@@ -202,6 +203,10 @@ export const finish = message('finish', {})
 export const stageFinished = message('stage-finished', { updates: count, samples: count })
 /** Member to host: I go. */
 export const leaving = message('leaving', { reason: sentence })
+/** Host to member, about once a second while something changed: how the job goes. */
+export const jobNews = message('job-news', jobNewsShape)
+/** Member to host: "I missed some news; tell me all of it again." */
+export const jobNewsRequest = message('job-news-request', {})
 /** Host to members: it is over. */
 export const jobEnded = message('job-ended', {
   outcome: z.enum(['finished', 'stopped', 'failed']),
@@ -215,6 +220,7 @@ const headers = [
   activation, gradient, judged, endOfStream,
   roundReady, chunk, roundAbandoned,
   progress, validate, validated, pauseRequest, resumeRequest, hold, proceed, held, finish, stageFinished, leaving, jobEnded,
+  jobNews, jobNewsRequest,
 ] as const // prettier-ignore
 
 /** The header of any message on the wire. */

@@ -61,6 +61,7 @@ const digitsJob = (updates: number): JobFile =>
     model: 'digits-mlp',
     data: { type: 'csv', path: digits },
     target: { updates },
+    validation: { everyUpdates: 20 },
     gathering: { peers: 2, clusters: 2 },
   })
 
@@ -178,6 +179,18 @@ describe('a job of two agents', () => {
     expect(training.contribution.total.trainedSeconds).toBeGreaterThan(0)
     const shown = await until(friend, ({ contribution }) => contribution.today.sentBytes > 0)
     expect(shown.use.memoryBytes).toBeGreaterThan(10_000_000)
+  })
+
+  it('is seen by the friend as the host sees it', async () => {
+    const seen = await until(friend, ({ job }) => (job?.validationCurve.length ?? 0) > 0)
+    const byHost = (await host.client.command('status', {})).job!
+    expect(seen.job).toMatchObject({ role: 'member', hostName: 'host-pc' })
+    expect(seen.job!.members.map(({ displayName }) => displayName)).toEqual(['host-pc', 'friend-pc'])
+    expect(byHost.validationCurve).toEqual(expect.arrayContaining(seen.job!.validationCurve))
+    const line = seen.job!.log.find(({ text }) => text === 'friend-pc joined (tfjs-cpu)')
+    const wall = byHost.log.find(({ text }) => text === line?.text)!
+    expect(Math.abs(line!.atMs - wall.atMs)).toBeLessThan(1_000)
+    expect(Math.abs(Date.now() - wall.atMs)).toBeLessThan(600_000)
   })
 
   it('is paused by a limit and goes on without it, but not past the user’s own pause', async () => {

@@ -16,6 +16,8 @@ export interface FakeNetworkSettings {
   readonly window?: number
   /** Sees every message that arrives. */
   readonly tap?: (from: PeerId, to: PeerId, message: WireMessage) => void
+  /** Messages that get lost on the way, though nobody is gone. */
+  readonly drop?: (from: PeerId, to: PeerId, message: WireMessage) => boolean
 }
 
 export interface FakeNetwork {
@@ -158,6 +160,7 @@ class Network implements FakeNetwork {
 
   #arrive(from: PeerId, to: PeerId, message: WireMessage): void {
     if (this.#severed.has(from) || this.#severed.has(to)) return
+    if (this.#settings.drop?.(from, to, message) === true) return
     const copy = copyOf(message)
     this.#settings.tap?.(from, to, copy)
     for (const handler of this.#endpoint(to).handlers) handler({ peer: from, standing: 'member' }, copy)

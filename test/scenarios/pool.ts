@@ -77,8 +77,10 @@ export interface ScenarioSettings {
   readonly continueFrom?: FinishedModel
   /** PCs whose disk takes no more. */
   readonly fullDisks?: readonly string[]
-  /** Sees every message as it is sent. */
-  readonly tap?: (from: string, to: string, message: WireMessage) => void
+  /** Sees every message as it arrives. */
+  readonly tap?: (from: string, to: string, message: WireMessage, nowMs: number) => void
+  /** Messages that get lost on the way. */
+  readonly drop?: (from: string, to: string, message: WireMessage, nowMs: number) => boolean
 }
 
 export interface Scenario {
@@ -109,9 +111,26 @@ const shardStore = (seed: number): ShardStore => ({
 
 /** Start a host and its members; they gather at once. */
 export async function startScenario(settings: ScenarioSettings): Promise<Scenario> {
-  const { spec = smallJob(), memories, clusters, seed = 1, continueFrom, fullDisks = [], tap } = settings
+  const {
+    spec = smallJob(),
+    memories,
+    clusters,
+    seed = 1,
+    continueFrom,
+    fullDisks = [],
+    tap = () => undefined,
+    drop = () => false,
+  } = settings
   const clock = createVirtualClock()
-  const network = createFakeNetwork({ clock, seed, delayMs: [1, 5], ...(tap === undefined ? {} : { tap }) })
+  const network = createFakeNetwork({
+    clock,
+    seed,
+    delayMs: [1, 5],
+    tap: (from, to, message) => {
+      tap(from, to, message, clock.now())
+    },
+    drop: (from, to, message) => drop(from, to, message, clock.now()),
+  })
   const savedModels: FinishedModel[] = []
   const warnings: string[] = []
   const log: Log = (level, text) => {

@@ -22,6 +22,8 @@ describe('the messages between agents', () => {
         ],
         ...[
           'job-ended',
+          'job-news',
+          'job-news-request',
           'job-summary',
           'job-summary-request',
           'join-request',

@@ -3,6 +3,7 @@ import { reportOf } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
 import type { JobPhase, JobResult, JobView } from '../../../shared/messages/control.ts'
 import type { WireMessage } from '../../../shared/messages/wire.ts'
+import type { Millis } from '../../../shared/units.ts'
 import type { Sender } from '../ports.ts'
 import { Pace } from './forecast.ts'
 import { createHost } from './host/host.ts'
@@ -10,6 +11,7 @@ import type { HostedJob } from './host/host-state.ts'
 import type { MemberPorts, Membership } from './member/member-ports.ts'
 import { endingRound, viewOfMember } from './member/member-view.ts'
 import type { MemberState } from './member/member-state.ts'
+import { withNews } from './member/news-view.ts'
 import { Member } from './member/member.ts'
 
 /** A job under way here. Commands go down, `view` is the state that goes up. */
@@ -133,6 +135,20 @@ export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => v
   }
 }
 
+/** What a member sees of the job by itself, and what its host told it. */
+function viewWithNews(
+  member: Member,
+  self: Parameters<typeof viewOfMember>[1],
+  pace: Pace,
+  nowMs: Millis,
+): Omit<JobView, 'invite' | 'result'> {
+  const seen = viewOfMember(member, self)
+  pace.see({ atMs: nowMs, updates: seen.updates, samples: seen.samples })
+  const { samplesPerSecond } = pace
+  const secondsLeft = seen.phase === 'training' ? pace.secondsLeft(seen.targetUpdates) : null
+  return withNews({ ...seen, samplesPerSecond, secondsLeft }, member.news, nowMs)
+}
+
 /** Take part in another PC's job, after it admitted us. */
 export function joinJob(ports: MemberPorts, membership: Membership, onChange: () => void): Participation {
   const member = new Member(ports, membership, onChange)
@@ -151,12 +167,7 @@ export function joinJob(ports: MemberPorts, membership: Membership, onChange: ()
     },
   })
   const self = { ...membership, peer: ports.links.self }
-  const view = () => {
-    const seen = viewOfMember(member, self)
-    pace.see({ atMs: ports.clock.now(), updates: seen.updates, samples: seen.samples })
-    const secondsLeft = seen.phase === 'training' ? pace.secondsLeft(seen.targetUpdates) : null
-    return { ...seen, samplesPerSecond: pace.samplesPerSecond, secondsLeft, result }
-  }
+  const view = () => ({ ...viewWithNews(member, self, pace, ports.clock.now()), result })
   const ended = member.ended().then((outcome): JobResult => {
     unroute()
     const { updates, samples, sent, maxStaleness } = member.lastReport

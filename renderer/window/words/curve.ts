@@ -49,7 +49,7 @@ export function noCurveReason(job: JobView): string | undefined {
   if (['gathering', 'planning', 'preparing'].includes(job.phase))
     return 'The curve begins with the first update; training has not started yet.'
   if (job.role === 'member')
-    return 'This PC does not compute the loss: the PC with the last layers does, and the host shows the curve.'
+    return 'This PC does not compute the loss: the PC with the last layers does, and the host tells of it soon.'
   return 'The first update is not done yet.'
 }
 

@@ -66,6 +66,11 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   parameters: { layers, offset: 0, total: 1 },
   'parameters-request': { layers },
   start: {},
+  'job-news': {
+    ...{ sequence: 0, hostName: 'x', phase: 'training', text: 'training', updates: 1, targetUpdates: 2 },
+    ...{ samples: 8, samplesPerSecond: 1, secondsLeft: null, members: [], log: [] },
+  },
+  'job-news-request': {},
   'shard-request': { id: 0, hash, offset: 0 },
   'shard-piece': { id: 0, hash, offset: 0, bytes: 1 },
   'shard-refused': { id: 0, refusal: 'unknown-shard' },

@@ -2,10 +2,19 @@
 import type { JobResult, JobView } from '../../../../shared/messages/control.ts'
 import type { Pace } from '../forecast.ts'
 import type { HostState } from './host-state.ts'
+import type { Moments } from './moments.ts'
 import { samplesTrained, updatesMade } from './run-report.ts'
 
-export function viewOfHost(host: HostState, pace: Pace, result: JobResult | null): Omit<JobView, 'invite'> {
+export interface HostSights {
+  readonly pace: Pace
+  readonly moments: Moments
+  readonly result: JobResult | null
+}
+
+export function viewOfHost(host: HostState, { pace, moments, result }: HostSights): Omit<JobView, 'invite'> {
   const { hosted, phase, text, roll, plan = null } = host
+  moments.see(roll, host.ports.clock.now())
+  const { lastAveragedAtMs } = moments
   const targetUpdates = hosted.spec.target.updates
   return {
     job: hosted.job,
@@ -13,7 +22,11 @@ export function viewOfHost(host: HostState, pace: Pace, result: JobResult | null
     role: 'host',
     phase,
     text,
-    members: roll.views(host.secondsTrained),
+    hostName: hosted.device.displayName,
+    members: roll.views(host.secondsTrained).map((view) => {
+      const lostAtMs = moments.lostAtMs(view.peer)
+      return lostAtMs === undefined ? view : { ...view, lostAtMs }
+    }),
     plan,
     updates: updatesMade(host),
     targetUpdates,
@@ -24,5 +37,6 @@ export function viewOfHost(host: HostState, pace: Pace, result: JobResult | null
     validationCurve: [...host.validationCurve.points],
     log: [...host.log.lines],
     result,
+    ...(lastAveragedAtMs === undefined ? {} : { lastAveragedAtMs }),
   }
 }

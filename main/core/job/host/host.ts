@@ -10,6 +10,8 @@ import { conclude, noteParameters } from './conclude.ts'
 import { answerJoin, answerSummary, gather, sendRoster } from './gather.ts'
 import { type HostedJob, type HostPorts, HostState } from './host-state.ts'
 import { viewOfHost } from './host-view.ts'
+import { Moments } from './moments.ts'
+import { News } from './news.ts'
 import { prepare, sendWeights } from './prepare.ts'
 import { removePeer } from './remove.ts'
 import { resultOf, samplesTrained, updatesMade } from './run-report.ts'
@@ -46,7 +48,7 @@ export interface Host {
 
 type Handlers = { readonly [T in WireType]?: (from: Sender, message: WireMessage<T>) => void }
 
-function handlersOf(host: HostState): Handlers {
+function handlersOf(host: HostState, news: News): Handlers {
   const entryOf = (from: Sender) => host.roll.get(from.peer)
   return {
     links: (from, { header }) => {
@@ -70,6 +72,9 @@ function handlersOf(host: HostState): Handlers {
     },
     parameters: (from, message) => {
       noteParameters(host, from.peer, message)
+    },
+    'job-news-request': (from) => {
+      news.startOver(from.peer)
     },
     'pause-request': (from) => {
       holdCluster(host, from.peer)
@@ -102,6 +107,17 @@ async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
   }
 }
 
+/** All the while members hear how it goes, the newest of it before they hear the end. */
+async function liveAndTell(host: HostState, news: News, signal: AbortSignal): Promise<JobResult> {
+  const over = new AbortController()
+  const told = news.tell(over.signal)
+  const result = await live(host, signal)
+  over.abort()
+  await told
+  await Promise.race([news.tellTheRest(), host.ports.clock.sleep(goodbyeWithinMs)])
+  return result
+}
+
 function endingOf(host: HostState, model: string): Pick<JobResult, 'outcome' | 'code' | 'reason' | 'model'> {
   const outcome = host.finishing ? 'stopped' : 'finished'
   const end = host.finishing ? 'ended early by the host' : 'the target was reached'
@@ -122,13 +138,16 @@ async function sayGoodbye(host: HostState, { outcome, reason }: JobResult): Prom
 export function createHost(ports: HostPorts, hosted: HostedJob): Host {
   const host = new HostState(ports, hosted)
   const pace = new Pace()
-  const handlers = handlersOf(host)
+  const moments = new Moments()
+  const view = () => viewOfHost(host, { pace, moments, result })
+  const news = new News(host, view)
+  const handlers = handlersOf(host, news)
   host.roll.enroll(ports.links.self, hosted.device, ports.links.addresses())
   let result: JobResult | null = null
 
   return {
     async run(signal) {
-      result = await live(host, signal)
+      result = await liveAndTell(host, news, signal)
       host.enter('ended', result.reason)
       host.log.say(`${result.outcome}: ${result.reason}`)
       await sayGoodbye(host, result)
@@ -173,6 +192,6 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
       host.watch.notify()
     },
     removeMember: (peer) => removePeer(host, peer),
-    view: () => viewOfHost(host, pace, result),
+    view,
   }
 }

@@ -126,7 +126,7 @@ export function dropPeer(host: HostState, peer: PeerId, reason: string): void {
   if (entry === undefined || entry.state === 'lost') return
   entry.state = 'lost'
   entry.reason = reason
-  host.log.say(`${host.roll.nameOf(peer)} is gone: ${reason}`)
+  host.log.say(`${host.roll.nameOf(peer)} is gone: ${reason}`, 'warn')
   const plan = host.plan
   const position = plan === undefined ? undefined : positionOf(plan, peer)
   const running = host.trainingSinceMs !== undefined && host.phase !== 'ended'
@@ -143,6 +143,7 @@ function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId)
   const left = plan.active.filter((other) => other !== cluster)
   host.log.say(
     left.length === 0 ? 'no whole cluster is left' : `cluster ${cluster + 1} stops; ${left.length} go on`,
+    'warn',
   )
   activate(host, left, why)
 }
@@ -173,7 +174,7 @@ export function noteHeld(host: HostState, root: PeerId): void {
   if (position === undefined || askers === undefined) return
   const why = whoPauses(host, askers)
   host.roll.mark(peersOf(plan, position.cluster), 'paused', why)
-  host.log.say(`cluster ${position.cluster + 1} waits: ${why}`)
+  host.log.say(`cluster ${position.cluster + 1} waits: ${why}`, 'wait')
   const left = plan.active.filter((cluster) => cluster !== position.cluster)
   activate(host, left, why)
   if (left.length === 0) host.enter('paused', why)
@@ -189,7 +190,7 @@ export function proceedCluster(host: HostState, peer: PeerId): void {
   if (askers.size > 0) {
     const why = whoPauses(host, askers)
     host.roll.mark(peersOf(plan, position.cluster), 'paused', why)
-    host.log.say(`${back}; ${why}`)
+    host.log.say(`${back}; ${why}`, 'wait')
     return
   }
   host.pausedBy.delete(position.cluster)

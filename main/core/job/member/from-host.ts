@@ -2,6 +2,7 @@
 import type { WireHeader, WireMessage, WireType } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { JobResult } from '../../../../shared/messages/control.ts'
+import type { JobNews } from '../../../../shared/messages/job-news.ts'
 import type { LinkProbes } from '../link-probes.ts'
 import { sendState } from '../transfer.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
@@ -18,6 +19,7 @@ export interface Deeds {
   take(assignment: Assignment): void
   start(): void
   replan(plan: Plan, reason: string): void
+  hear(news: JobNews): void
   end(outcome: Pick<JobResult, 'outcome' | 'reason'>): void
   toHost(header: HeaderToHost): void
   background(work: Promise<unknown> | undefined): void
@@ -86,6 +88,9 @@ export function messagesFromHost(ports: MemberPorts, membership: Membership, dee
     },
     'parameters-request': (message) => {
       deeds.background(slow.handOver(message))
+    },
+    'job-news': ({ header }) => {
+      deeds.hear(header)
     },
     'job-ended': ({ header }) => {
       deeds.end({ outcome: header.outcome, reason: header.reason })

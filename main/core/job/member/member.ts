@@ -15,6 +15,7 @@ import { createWatch, type Watch } from '../watch.ts'
 import { type FromHost, type HeaderToHost, messagesFromHost } from './from-host.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import { type MemberEvent, type MemberState, transition } from './member-state.ts'
+import { HeardNews } from './heard-news.ts'
 import { OwnPause } from './own-pause.ts'
 import { createProgressReporter, type ProgressReporter } from './progress.ts'
 import { ShardExchange } from './shard-exchange.ts'
@@ -48,6 +49,7 @@ export class Member {
   #over = false
   #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
   readonly ownPause: OwnPause
+  readonly news: HeardNews
   readonly log: JobLog
   readonly curve = new Curve<{ updates: number; loss: number }>()
   state: MemberState = { name: 'waiting', reason: 'the host gathers members' }
@@ -64,6 +66,7 @@ export class Member {
     this.#shards = new ShardExchange(ports, membership.job)
     this.#reporter = createProgressReporter(ports)
     this.log = createJobLog(ports)
+    this.news = new HeardNews(this.log)
     this.ownPause = new OwnPause({
       self: ports.links.self,
       state: () => this.state,
@@ -80,6 +83,10 @@ export class Member {
       take: this.#take.bind(this),
       start: this.#start.bind(this),
       replan: this.#replan.bind(this),
+      hear: (news) => {
+        if (this.news.hear(news, ports.clock.now())) this.#toHost({ type: 'job-news-request' })
+        this.#changed()
+      },
       end: this.end.bind(this),
       toHost: this.#toHost.bind(this),
       background: this.#background.bind(this),
@@ -173,12 +180,7 @@ export class Member {
       onTally: (tally) => {
         this.#reporter.addTraining(tally)
       },
-      onUpdate: () => {
-        this.ownPause.updated()
-      },
-      onRound: (ring) => {
-        this.ownPause.ringOver(ring)
-      },
+      ...this.ownPause.hooks,
       onFinished: (summary) => {
         this.#background(this.#finish(stage(), summary))
       },
@@ -209,7 +211,7 @@ export class Member {
     this.#stage?.run?.replan(plan)
     if (this.#active()) this.#become({ name: 'cluster-active' })
     else {
-      this.log.say(`this PC waits: ${reason}`)
+      this.log.say(`this PC waits: ${reason}`, 'wait')
       this.#become({ name: 'cluster-inactive', reason })
       this.#background(this.#stage?.save())
     }
@@ -295,7 +297,7 @@ export class Member {
   end(outcome: Outcome): void {
     if (this.#ended !== undefined) return
     this.#ended = outcome
-    this.log.say(`${outcome.outcome}: ${outcome.reason}`)
+    this.log.say(`${outcome.outcome}: ${outcome.reason}`, outcome.outcome === 'failed' ? 'warn' : 'info')
     this.#life.abort()
     this.#become({ name: 'ended', reason: outcome.reason })
     const over = () => {

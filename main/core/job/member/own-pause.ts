@@ -4,6 +4,7 @@ import type { Plan } from '../../../../shared/plan/plan.ts'
 import { EndOfRound } from './end-of-round.ts'
 import type { HeaderToHost } from './from-host.ts'
 import type { MemberEvent, MemberState } from './member-state.ts'
+import type { StageRunHooks } from './stage-run.ts'
 
 export interface OwnPausePorts {
   readonly self: PeerId
@@ -20,6 +21,16 @@ export interface OwnPausePorts {
 export class OwnPause {
   readonly #ports: OwnPausePorts
   readonly #round: EndOfRound
+  /** What the stage tells us. */
+  readonly hooks: Pick<StageRunHooks, 'onUpdate' | 'onRound'> = {
+    onUpdate: () => {
+      const { updates, averageEvery } = this.#ports
+      if (this.#round.updated(updates(), averageEvery())) this.pause()
+    },
+    onRound: (ring) => {
+      if (this.#round.ringOver(ring)) this.pause()
+    },
+  }
 
   constructor(ports: OwnPausePorts) {
     this.#ports = ports
@@ -64,17 +75,6 @@ export class OwnPause {
     if (!asked && this.#ports.state().name !== 'ending-round') return
     this.#ports.become({ name: 'resume-asked' })
     if (asked) this.#ports.toHost({ type: 'resume-request' })
-  }
-
-  /** The stage made an update. */
-  updated(): void {
-    const { updates, averageEvery } = this.#ports
-    if (this.#round.updated(updates(), averageEvery())) this.pause()
-  }
-
-  /** A round of one ring is over. */
-  ringOver(ring: number): void {
-    if (this.#round.ringOver(ring)) this.pause()
   }
 
   /** Other clusters are active now. Where ours is not, the round has ended for us and our pause begins. */

@@ -44,7 +44,7 @@ describe('the job in words', () => {
       'The curve begins with the first update; training has not started yet.',
     )
     expect(noCurveReason({ ...snapshots.training.job!, trainingCurve: [], validationCurve: [] })).toMatch(
-      /the host shows the curve/,
+      /the host tells of it soon/,
     )
   })
 })

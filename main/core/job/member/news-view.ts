@@ -1,0 +1,34 @@
+/** A member's own view, and around it the job as its host tells it. */
+import type { JobView, MemberView } from '../../../../shared/messages/control.ts'
+import type { Millis } from '../../../../shared/units.ts'
+import type { HeardNews } from './heard-news.ts'
+
+type OwnView = Omit<JobView, 'invite' | 'result'>
+
+/** What a PC knows of itself is fresher; only the host knows what share of the time it worked. */
+function withSelf(members: readonly MemberView[], self: MemberView): MemberView[] {
+  const known = members.some(({ peer }) => peer === self.peer)
+  const merged = members.map((member) =>
+    member.peer === self.peer ? { ...self, busyShare: member.busyShare } : member,
+  )
+  return known ? merged : [self, ...members]
+}
+
+/** Without news, or where they say nothing of it, the own view stays as it is. */
+export function withNews(own: OwnView, news: HeardNews, nowMs: Millis): OwnView {
+  const { head, lastAveragedAtMs } = news
+  const [self] = own.members
+  if (head === undefined || self === undefined) return own
+  const { hostName, targetUpdates, samplesPerSecond, secondsLeft } = head
+  const { trainingCurve, validationCurve } = news
+  return {
+    ...own,
+    hostName,
+    members: withSelf(news.members, self),
+    targetUpdates: own.targetUpdates === 0 ? targetUpdates : own.targetUpdates,
+    ...(news.isFresh(nowMs) && own.phase !== 'ended' ? { samplesPerSecond, secondsLeft } : {}),
+    ...(trainingCurve.length > 0 ? { trainingCurve } : {}),
+    validationCurve,
+    ...(lastAveragedAtMs === undefined ? {} : { lastAveragedAtMs }),
+  }
+}

@@ -13,7 +13,7 @@ import { addPause } from './commands/pause.ts'
 import { addPlan } from './commands/plan.ts'
 import { addPredict } from './commands/predict.ts'
 import { addStatus } from './commands/status.ts'
-import { addSteering } from './commands/steer.ts'
+import { steering } from './commands/steer.ts'
 import type { Context } from './context.ts'
 import { exitCodeOf, exitCodes } from './errors.ts'
 
@@ -22,8 +22,9 @@ const parts = [
   addHost,
   addJoin,
   addStatus,
+  steering('start'),
   addPause,
-  addSteering,
+  steering('resume', 'finish', 'leave'),
   addLimits,
   addAgent,
   addPlan,

@@ -12,25 +12,28 @@ const words = {
 } as const
 type Word = keyof typeof words
 
-export const addSteering: AddCommand = (program, context) => {
-  for (const word of Object.keys(words) as Word[]) {
-    const [description, done] = words[word]
-    program
-      .command(word)
-      .description(description)
-      .option(...homeOption)
-      .option(...jsonOption)
-      .addHelpText('after', `\nAn agent must run on the home folder.\n\nExample:\n  rookery ${word}`)
-      .action(async (options: HomeOptions) => {
-        const terminal = context.terminal(options)
-        const client = await connectAgent(homeFolder(options.home))
-        try {
-          await client.command(word, {})
-          terminal.event({ event: 'result', command: word })
-          terminal.answer(done)
-        } finally {
-          client.close()
-        }
-      })
+/** Some of them, in the order of the help. */
+export const steering =
+  (...chosen: readonly Word[]): AddCommand =>
+  (program, context) => {
+    for (const word of chosen) {
+      const [description, done] = words[word]
+      program
+        .command(word)
+        .description(description)
+        .option(...homeOption)
+        .option(...jsonOption)
+        .addHelpText('after', `\nAn agent must run on the home folder.\n\nExample:\n  rookery ${word}`)
+        .action(async (options: HomeOptions) => {
+          const terminal = context.terminal(options)
+          const client = await connectAgent(homeFolder(options.home))
+          try {
+            await client.command(word, {})
+            terminal.event({ event: 'result', command: word })
+            terminal.answer(done)
+          } finally {
+            client.close()
+          }
+        })
+    }
   }
-}

@@ -4,6 +4,8 @@ import type { Limits } from '../../shared/limits.ts'
 import type { Snapshot } from '../../shared/messages/control.ts'
 import type { Bridge, DesktopState } from '../../shared/messages/ipc.ts'
 import { second } from '../../shared/units.ts'
+import { withNames } from './words/names-in-text.ts'
+import { shownName } from './words/shown-name.ts'
 import { stateOfPc } from './words/this-pc.ts'
 
 declare global {
@@ -54,13 +56,19 @@ export function followLimits(bridge: Bridge): void {
   })
 }
 
+const readable = (state: Snapshot): Snapshot => ({
+  ...state,
+  displayName: shownName(state.displayName),
+  job: state.job === null ? null : withNames(state.job),
+})
+
 /** Take states from the bridge. While the window is hidden the newest is kept and nothing is drawn. */
 export function followBridge(bridge: Bridge): void {
   let newest: Snapshot | null = null
   let newestDesktop: DesktopState | null = null
   const show = () => {
     if (document.visibilityState === 'hidden') return
-    if (newest !== null) snapshot.value = newest
+    if (newest !== null) snapshot.value = readable(newest)
     if (newestDesktop !== null) desktop.value = newestDesktop
   }
   bridge.onSnapshot((state) => {

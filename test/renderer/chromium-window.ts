@@ -26,11 +26,12 @@ function installBridge(given: {
   snapshot: unknown
   desktop: unknown
   outputs: Record<string, unknown>
+  failures: Record<string, unknown>
 }): void {
   type Listener = (state: unknown) => void
   const listeners = { snapshot: new Set<Listener>(), desktop: new Set<Listener>() }
   const calls: { name: string; input: unknown }[] = []
-  const failures: Record<string, unknown> = {}
+  const { failures } = given
   const watch = (kind: 'snapshot' | 'desktop') => (listener: Listener) => {
     listeners[kind].add(listener)
     if (given[kind] !== null) listener(given[kind])
@@ -162,6 +163,12 @@ async function show(browser: Browser, address: string, scene: Scene, view: View)
     snapshot: scene.snapshot,
     desktop: scene.desktop,
     outputs: { ...scene.outputs },
+    failures: Object.fromEntries(
+      Object.entries(scene.failures ?? {}).map(([name, message]) => [
+        name,
+        { kind: 'bad-input', code: 'invalid', message },
+      ]),
+    ),
   })
   await page.goto(`${address}#${scene.page}`)
   await page.locator('h1').waitFor()

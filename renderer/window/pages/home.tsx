@@ -11,7 +11,7 @@ import { InviteField } from '../parts/invite-field.tsx'
 import { desktop, goTo, limits, now, pcState, snapshot } from '../state.ts'
 import type { LimitState } from '../../../shared/limits.ts'
 import type { JobView, Snapshot } from '../../../shared/messages/control.ts'
-import { asSentence } from '../words/sentence.ts'
+import { asTitle } from '../words/sentence.ts'
 import { limitInWords, limitNames, wayOut } from '../words/limits.ts'
 import { moment } from '../words/numbers.ts'
 import { headingOf, jobRuns, leadOf, pausingLimit } from '../words/this-pc.ts'
@@ -96,10 +96,12 @@ function PausedByLimit({ limit, reason }: LimitState): JSX.Element {
     <Banner
       tone="caution"
       icon={limit === 'trainOnBattery' ? 'battery' : 'paused'}
-      title={`Paused by your limit “${limitNames[limit]}”`}
+      title={`${limitNames[limit]}: ${asTitle(reason)}`}
     >
-      <p>{asSentence(reason)} Training goes on by itself when this no longer holds. Nothing is lost.</p>
-      <p class="soft">The other PCs train on where they can.</p>
+      <p>
+        Training goes on by itself when this no longer holds. Nothing is lost; the other PCs train on where
+        they can.
+      </p>
       <div class="actions">
         {way === undefined ? null : (
           <Button
@@ -137,7 +139,7 @@ function GivenAndUse({
   return (
     <div class="cols even">
       <Given contribution={state.contribution} />
-      <InUse use={stopped ? idleUse : state.use} />
+      <InUse use={stopped ? idleUse : state.use} backend={stopped ? '' : state.backend} />
     </div>
   )
 }
@@ -156,7 +158,7 @@ function JobOfHome({
 function Lead({ stopped }: { readonly stopped: boolean }): JSX.Element {
   const lead = stopped
     ? 'The part of Rookery that trains has stopped. This window still works.'
-    : leadOf(snapshot.value)
+    : leadOf(snapshot.value, pcState.value.tone)
   return <PageHead title={headingOf(snapshot.value, pcState.value)} lead={lead} />
 }
 

@@ -7,12 +7,14 @@ import { Banner, Card, Fault, PageHead } from '../parts/blocks.tsx'
 import { ConfirmButton } from '../parts/button.tsx'
 import { CurveChart } from '../parts/curve-chart.tsx'
 import { JobLog } from '../parts/job-log.tsx'
+import { PoolList } from '../parts/pool-list.tsx'
 import { PoolPicture } from '../parts/pool-picture.tsx'
 import { desktop, pcState, snapshot } from '../state.ts'
 import { noCurveReason } from '../words/curve.ts'
 import { factsOf, jobLead, unusedWords } from '../words/job-facts.ts'
 import { troubleOf } from '../words/job-trouble.ts'
 import type { JobTrouble } from '../words/job-trouble.ts'
+import { asTitle } from '../words/sentence.ts'
 import { jobRuns } from '../words/this-pc.ts'
 
 function Facts({ job }: { readonly job: JobView }): JSX.Element {
@@ -46,11 +48,12 @@ function Pool({ job, self }: { readonly job: JobView; readonly self: string }): 
       <Card title="The pool">
         <p class="soft">
           {job.members.length > 0 && job.role === 'host'
-            ? `${job.members.map(({ displayName }) => displayName).join(', ')}: the plan of who holds which layers is made when training starts.`
-            : 'The plan of who holds which layers is made when training starts.'}
+            ? `Here: ${job.members.map(({ displayName }) => displayName).join(', ')}. Who holds which layers is planned when training starts.`
+            : 'Who holds which layers is planned when training starts.'}
         </p>
       </Card>
     )
+  const view = { plan: job.plan, members: job.members, self }
   return (
     <Card
       title="The pool"
@@ -58,7 +61,8 @@ function Pool({ job, self }: { readonly job: JobView; readonly self: string }): 
         <span class="small">Left to right: layers. Rings average the PCs that hold the same layers.</span>
       }
     >
-      <PoolPicture view={{ plan: job.plan, members: job.members, self }} />
+      <PoolPicture view={view} />
+      <PoolList view={view} />
       {unusedWords(job).map((text) => (
         <p key={text} class="small soft">
           {text}
@@ -125,8 +129,11 @@ function PausedNote({ job }: { readonly job: JobView }): JSX.Element | null {
   const { tone, detail } = pcState.value
   if (tone !== 'paused' || job.result !== null) return null
   return (
-    <Banner tone="caution" icon="paused" title={`This PC is paused: ${detail}`}>
-      <p>Nothing is lost: what was in flight is finished and sent. Home has the ways out.</p>
+    <Banner tone="caution" icon="paused" title={`This PC is paused: ${asTitle(detail)}`}>
+      <p>
+        Nothing is lost: what was in flight is finished and sent. <a href="#home">Home</a> says how it goes
+        on.
+      </p>
     </Banner>
   )
 }

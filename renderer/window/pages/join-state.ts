@@ -3,6 +3,7 @@ import { effect, signal } from '@preact/signals'
 import type { JoinCard } from '../../../shared/messages/cards.ts'
 import { createAsker } from '../ask.ts'
 import { desktop, goTo } from '../state.ts'
+import { shownName } from '../words/shown-name.ts'
 
 export const invite = signal('')
 export const card = signal<JoinCard | null>(null)
@@ -28,7 +29,8 @@ export async function lookAt(link: string): Promise<void> {
   }
   const found = await looking.ask(() => window.rookery.preview({ invite: text }))
   // Another link may have been pasted meanwhile.
-  if (found !== undefined && invite.peek() === text) card.value = found
+  if (found !== undefined && invite.peek() === text)
+    card.value = { ...found, name: shownName(found.name), hostName: shownName(found.hostName) }
 }
 
 /** Forget it, here and in the desktop. */

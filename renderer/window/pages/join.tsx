@@ -9,7 +9,20 @@ import { Button } from '../parts/button.tsx'
 import { InviteField } from '../parts/invite-field.tsx'
 import { goTo, limits, now, snapshot } from '../state.ts'
 import { perDay, trainingHoursPerDay } from '../words/join-cost.ts'
-import { bytes, bytesPerSecond, count, few, memory, moment, percent, range } from '../words/numbers.ts'
+import {
+  bytes,
+  bytesPerSecond,
+  count,
+  few,
+  inMillions,
+  memory,
+  moment,
+  percent,
+  range,
+  rough,
+  roughBytes,
+} from '../words/numbers.ts'
+import { asSentence } from '../words/sentence.ts'
 import { jobRuns } from '../words/this-pc.ts'
 import { card, invite, looking, putAside } from './join-state.ts'
 
@@ -28,16 +41,16 @@ function JobFacts({ job }: { readonly job: JoinCard }): JSX.Element {
         </dd>
         <dt>Model</dt>
         <dd>
-          {job.model}, {count(job.parameters)} parameters ({bytes(job.parameters * 4)})
+          {job.model}, {inMillions(job.parameters)} parameters ({bytes(job.parameters * 4)})
         </dd>
         <dt>Pool now</dt>
-        <dd>{job.members === 1 ? 'the host alone' : `${count(job.members)} PCs`}</dd>
+        <dd>{job.members === 1 ? 'The host alone' : `${count(job.members)} PCs`}</dd>
         <dt>Limited by</dt>
-        <dd>{job.limitedBy}</dd>
+        <dd>{asSentence(job.limitedBy)}</dd>
         <dt>They see</dt>
-        <dd>this PC’s name, speed and network address; never your files</dd>
+        <dd>This PC’s name, speed and network address; never your files.</dd>
         <dt>Invite</dt>
-        <dd>ends {moment(job.inviteExpiresAt, now.value)}</dd>
+        <dd>Ends {moment(job.inviteExpiresAt, now.value)}</dd>
       </dl>
     </Card>
   )
@@ -45,7 +58,7 @@ function JobFacts({ job }: { readonly job: JoinCard }): JSX.Element {
 
 function processorWords({ computeShare, idleMinutes }: Limits): string {
   const share =
-    computeShare === 1 ? 'as much as training needs' : `up to ${percent(computeShare)} of the time`
+    computeShare === 1 ? 'As much as training needs' : `Up to ${percent(computeShare)} of the time`
   return idleMinutes === 0 ? share : `${share}, while nobody uses this PC`
 }
 
@@ -59,27 +72,27 @@ function Cost({ job, agreed }: { readonly job: JoinCard; readonly agreed: Limits
       <dl class="kv">
         <dt>Adds</dt>
         <dd>
-          <b>up to {range(job.samplesPerSecond, few)} samples/s</b>
-          <span class="small soft">before links and other PCs limit it</span>
+          <b>{range(job.samplesPerSecond, rough)} samples/s</b>
+          <span class="small soft">by itself; other PCs and the links between them can make it less</span>
         </dd>
         <dt>Memory</dt>
-        <dd>at most {memory(job.memoryBytes)}</dd>
+        <dd>At most {memory(job.memoryBytes)}</dd>
         <dt>Processor</dt>
         <dd>{processorWords(agreed)}</dd>
         <dt>Upload</dt>
         <dd>
-          {range(job.uploadBytesPerHour, bytes)} per hour
+          {range(job.uploadBytesPerHour, roughBytes)} per hour
           {capWords(agreed.uploadBytesPerSecond)}
         </dd>
         <dt>Download</dt>
         <dd>
-          {range(job.downloadBytesPerHour, bytes)} per hour
+          {range(job.downloadBytesPerHour, roughBytes)} per hour
           {capWords(agreed.downloadBytesPerSecond)}
         </dd>
         <dt>Per day</dt>
         <dd>
-          {range(perDay(job.uploadBytesPerHour, hours), bytes)} up and{' '}
-          {range(perDay(job.downloadBytesPerHour, hours), bytes)} down
+          {range(perDay(job.uploadBytesPerHour, hours), roughBytes)} up,{' '}
+          {range(perDay(job.downloadBytesPerHour, hours), roughBytes)} down
           <span class="small soft">
             {hours === 24
               ? 'if it trains around the clock'

@@ -88,11 +88,12 @@ const plainButton = (words: string, label: string) =>
 
 function IdentityTools(): JSX.Element {
   const { rookery } = window
+  const keyEnd = snapshot.value?.self.slice(-8) ?? 'what the agent will say'
   return (
     <>
       <Tool
         name="Identity"
-        takes="The key that says you are you. Without a backup, a new PC has to be invited again."
+        takes={`The key that says you are you; it ends in ${keyEnd}. Without a backup, a new PC has to be invited again.`}
         done="Saved. Whoever has this file can pass for this PC: keep it safe."
         call={() =>
           withPath(rookery.saveAs({ suggested: 'rookery-identity.key' }), (to) =>

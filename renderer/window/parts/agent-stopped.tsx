@@ -7,9 +7,16 @@ import { duration } from '../words/numbers.ts'
 import { Banner, Fault } from './blocks.tsx'
 import { Button } from './button.tsx'
 
-function titleOf(nextTryAtMs: number | null, nowMs: number): string {
-  if (nextTryAtMs === null) return 'The agent stopped and does not start again by itself'
-  return `The agent stopped and starts again in ${duration(Math.max(0, (nextTryAtMs - nowMs) / 1000))}`
+/** The title is an alert, which is read out whenever it changes: the seconds stand outside it. */
+const titleOf = (nextTryAtMs: number | null): string =>
+  nextTryAtMs === null
+    ? 'The agent stopped and does not start again by itself'
+    : 'The agent stopped and starts again by itself'
+
+function againWords(nextTryAtMs: number | null, nowMs: number): string {
+  if (nextTryAtMs === null) return ''
+  const wait = Math.max(0, (nextTryAtMs - nowMs) / 1000)
+  return `The next try is in ${duration(wait)}.`
 }
 
 export function AgentStopped(): JSX.Element | null {
@@ -17,11 +24,12 @@ export function AgentStopped(): JSX.Element | null {
   const state = desktop.value
   if (state?.agent !== 'stopped') return null
   return (
-    <Banner tone="trouble" icon="bad" title={titleOf(state.nextTryAtMs, now.value)}>
+    <Banner tone="trouble" icon="bad" title={titleOf(state.nextTryAtMs)}>
       <p>
         {asSentence(state.cause)}{' '}
         {state.tries > 0 ? `This is try ${state.tries} of ${state.mostTries}. ` : ''}
-        Nothing trains on this PC meanwhile; the pool goes on where it can.
+        Nothing trains on this PC meanwhile; the pool goes on where it can.{' '}
+        {againWords(state.nextTryAtMs, now.value)}
       </p>
       <p class="soft">
         If it stops again, lower the memory limit, close large programs, or save a diagnostics file.

@@ -43,6 +43,8 @@ export function Card({
   )
 }
 
+const roles = { trouble: 'alert', fine: 'status', caution: undefined } as const
+
 export function Banner({
   tone,
   icon,
@@ -54,10 +56,13 @@ export function Banner({
   readonly title: string
 }): JSX.Element {
   return (
-    <section class={`banner is-${tone}`} role={tone === 'trouble' ? 'alert' : undefined}>
+    <section class={`banner is-${tone}`}>
       <Icon name={icon} />
       <div>
-        <h2>{title}</h2>
+        <h2>
+          {/* The title alone is told: what stands below it may count seconds. */}
+          <span role={roles[tone]}>{title}</span>
+        </h2>
         {children}
       </div>
     </section>

@@ -43,6 +43,7 @@ interface ConfirmProps {
 }
 
 interface QuestionProps {
+  /** What it asks about, for screen readers. */
   readonly title: string
   readonly question: string
   readonly deed: string
@@ -51,7 +52,7 @@ interface QuestionProps {
 }
 
 /** The focus goes to the way back, so that a second Enter loses nothing. */
-function Question({ title, question, deed, onKeep, onDeed }: QuestionProps): JSX.Element {
+export function Question({ title, question, deed, onKeep, onDeed }: QuestionProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     box.current?.querySelector('button')?.focus()

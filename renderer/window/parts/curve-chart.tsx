@@ -7,8 +7,6 @@ import { columnsOf, curveInWords, logTicks, lossWords } from '../words/curve.ts'
 import type { CurveColumns } from '../words/curve.ts'
 import { count } from '../words/numbers.ts'
 
-const height = 160
-
 const token = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
@@ -29,8 +27,11 @@ function ends(columns: CurveColumns): [number, number] {
   return values.length === 0 ? [1, 10] : [Math.min(...values), Math.max(...values)]
 }
 
+/** Pixels of one rem, so that the plot grows with the reader's text. */
+const rem = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize)
+
 function axis(size: number, extra: Partial<uPlot.Axis>): uPlot.Axis {
-  const pixels = parseFloat(getComputedStyle(document.documentElement).fontSize) * 0.75
+  const pixels = rem() * 0.75
   return {
     stroke: colour('--ink-3'),
     font: `${pixels}px ${token('--font')}`,
@@ -49,28 +50,34 @@ function logScale(ticks: readonly number[]): uPlot.Scale {
   }
 }
 
+const markWords = (mark: number): string => String(Number(mark.toPrecision(3)))
+
 function optionsOf(columns: CurveColumns, width: number): uPlot.Options {
   const [least, greatest] = ends(columns)
   const log = least > 0
   const ticks = log ? logTicks(least, greatest) : []
+  const longest = Math.max(3, ...ticks.map((tick) => markWords(tick).length))
   return {
     width,
-    height,
+    height: 10 * rem(),
     padding: [8, 12, 0, 0],
     cursor: { show: false },
     legend: { show: false },
-    scales: { x: { time: false, range: (_, __, last) => [0, last] }, y: log ? logScale(ticks) : {} },
+    scales: {
+      x: { time: false, range: (_, __, last) => [0, Math.max(1, last)] },
+      y: log ? logScale(ticks) : {},
+    },
     axes: [
-      axis(24, {
+      axis(1.5 * rem(), {
         grid: { show: false },
         border: { show: true, stroke: colour('--edge'), width: 1 },
-        space: 80,
+        space: 5 * rem(),
         values: (_, marks) => marks.map((mark) => (Number.isInteger(mark) ? count(mark) : '')),
       }),
-      axis(48, {
+      axis((0.5 + 0.5 * longest) * rem(), {
         grid: { stroke: colour('--line'), width: 1 },
         ...(log ? { splits: () => ticks, filter: (_: uPlot, marks: number[]) => marks } : {}),
-        values: (_, marks) => marks.map((mark) => String(Number(mark.toPrecision(3)))),
+        values: (_, marks) => marks.map(markWords),
       }),
     ],
     series: [
@@ -128,12 +135,14 @@ export function CurveChart({ job, theme }: { readonly job: JobView; readonly the
       plot = new uPlot(optionsOf(columns, Math.max(200, home.clientWidth)), dataOf(columns), home)
     }
     const watcher = new ResizeObserver(draw)
-    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    const schemes = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) =>
+      matchMedia(query),
+    )
     watcher.observe(home)
-    scheme.addEventListener('change', draw)
+    for (const scheme of schemes) scheme.addEventListener('change', draw)
     return () => {
       watcher.disconnect()
-      scheme.removeEventListener('change', draw)
+      for (const scheme of schemes) scheme.removeEventListener('change', draw)
       plot?.destroy()
     }
     // The job object is new with every snapshot; only new points are worth a new plot.

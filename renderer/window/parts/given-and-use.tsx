@@ -57,7 +57,16 @@ function UseMeter({ name, value, limit, say, unlimited }: Used): JSX.Element {
   return <Meter name={name} share={value / limit} words={`${say(value)} of ${say(limit)}`} />
 }
 
-export function InUse({ use }: { readonly use: Snapshot['use'] }): JSX.Element {
+/** Engines that compute on the graphics chip. */
+const graphicsEngines = ['node-gpu', 'webgpu']
+
+export function InUse({
+  use,
+  backend,
+}: {
+  readonly use: Snapshot['use']
+  readonly backend: string
+}): JSX.Element {
   const set = limits.value
   return (
     <Card
@@ -88,6 +97,11 @@ export function InUse({ use }: { readonly use: Snapshot['use'] }): JSX.Element {
           value={use.downloadBytesPerSecond}
           limit={set?.downloadBytesPerSecond ?? 0}
           say={bytesPerSecond}
+        />
+        <Meter
+          name="Graphics"
+          share={null}
+          words={graphicsEngines.includes(backend) ? 'in use, within the processor’s share' : 'not used'}
         />
       </div>
     </Card>

@@ -43,22 +43,23 @@ interface TimeProps {
 
 /** Text and not a time input: those follow the system's 12 or 24 hours, and none can say 24:00. */
 function Time({ label, minutes, onMinutes }: TimeProps): JSX.Element {
-  const wrong = useSignal(false)
+  const refused = useSignal<string | null>(null)
   return (
     <>
       <input
-        class={wrong.value ? 'input time bad' : 'input time'}
+        class={refused.value === null ? 'input time' : 'input time bad'}
         placeholder="21:00"
         aria-label={label}
-        aria-invalid={wrong.value ? true : undefined}
-        value={minutesAsTime(minutes)}
+        aria-invalid={refused.value === null ? undefined : true}
+        value={refused.value ?? minutesAsTime(minutes)}
         onChange={(event) => {
-          const typed = timeAsMinutes(event.currentTarget.value)
-          wrong.value = typed === undefined
+          const text = event.currentTarget.value
+          const typed = timeAsMinutes(text)
+          refused.value = typed === undefined ? text : null
           if (typed !== undefined) onMinutes(typed)
         }}
       />
-      {wrong.value ? <FaultText text="Type a time like 21:00." /> : null}
+      {refused.value === null ? null : <FaultText text="Type a time like 21:00." />}
     </>
   )
 }
@@ -169,14 +170,15 @@ export function HoursEditor({ set, change }: EditorProps): JSX.Element {
   return (
     <>
       {set.hours === undefined ? <span>At all hours</span> : <Week hours={set.hours} />}
-      <Button
-        kind="plain"
-        onPress={() => {
+      <button
+        type="button"
+        class="btn plain flush"
+        onClick={() => {
           open.value = true
         }}
       >
         Change hours
-      </Button>
+      </button>
     </>
   )
 }

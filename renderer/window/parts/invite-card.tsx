@@ -21,16 +21,30 @@ function drawQr(link: string): { size: number; path: string } | undefined {
   return { size, path: qrPath(size, (row, column) => code.isDark(row, column)) }
 }
 
+function QrCode({ link }: { readonly link: string }): JSX.Element {
+  const qr = useMemo(() => drawQr(link), [link])
+  if (qr === undefined) return <p class="soft">The link is too long for a QR code. Send the link instead.</p>
+  return (
+    <div class="qr">
+      <svg viewBox={`0 0 ${qr.size} ${qr.size}`} role="img" aria-label="QR code of the invite link">
+        <path d={qr.path} />
+      </svg>
+    </div>
+  )
+}
+
 export function InviteCard({
   name,
   invite,
+  self,
 }: {
   readonly name: string
   readonly invite: string
+  /** This PC: friends compare the end of its key with what their card shows. */
+  readonly self: string
 }): JSX.Element {
   const asker = useAsk()
   const copied = useSignal('')
-  const qr = useMemo(() => drawQr(invite), [invite])
   const copy = async (text: string, what: string) => {
     const done = await asker.ask(() => window.rookery.copyText({ text }))
     if (done !== undefined) copied.value = `${what} copied.`
@@ -38,27 +52,23 @@ export function InviteCard({
   return (
     <Card title="Invite">
       <div class="stack">
-        {qr === undefined ? (
-          <p class="soft">The link is too long for a QR code. Send the link instead.</p>
-        ) : (
-          <div class="qr">
-            <svg viewBox={`0 0 ${qr.size} ${qr.size}`} role="img" aria-label="QR code of the invite link">
-              <path d={qr.path} />
-            </svg>
-          </div>
-        )}
+        <QrCode link={invite} />
         <div class="field">
           <label for="invite-link">Link</label>
-          <input class="input mono" id="invite-link" readOnly value={invite} />
+          <input
+            class="input mono"
+            id="invite-link"
+            readOnly
+            value={invite}
+            onFocus={(event) => {
+              event.currentTarget.select()
+            }}
+          />
         </div>
         <div class="actions">
           <Button onPress={() => copy(invite, 'Link')}>Copy link</Button>
           <Button onPress={() => copy(shareText(name, invite), 'Text')}>Copy share text</Button>
-          <Button
-            kind="plain"
-            busy={asker.busy.value}
-            onPress={() => asker.ask(() => window.rookery.invite({}))}
-          >
+          <Button busy={asker.busy.value} onPress={() => asker.ask(() => window.rookery.invite({}))}>
             New link
           </Button>
         </div>
@@ -66,6 +76,10 @@ export function InviteCard({
           {copied.value === ''
             ? 'Whoever has the link can join until it ends; you can remove a PC at any time.'
             : copied.value}
+        </p>
+        <p class="small soft">
+          Your key ends in <span class="mono">{self.slice(-8)}</span>: a friend who doubts compares it with
+          the card.
         </p>
         <Fault of={asker} />
       </div>

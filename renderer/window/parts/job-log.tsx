@@ -1,10 +1,9 @@
-/** What happened in the job, newest first, in the agent's own words. */
+/** What happened in the job, newest first, with a reason for every wait. */
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { JobView } from '../../../shared/messages/control.ts'
-import { asSentence } from '../words/sentence.ts'
-import { kindOfLine } from '../words/log-kind.ts'
-import type { LogKind } from '../words/log-kind.ts'
+import { kindOfLine, lineInWords } from '../words/log-line.ts'
+import type { LogKind } from '../words/log-line.ts'
 import { clock } from '../words/numbers.ts'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon.tsx'
@@ -51,7 +50,7 @@ export function JobLog({ log }: { readonly log: JobView['log'] }): JSX.Element {
               <li key={newestFirst.length - index} class={`is-${kind}`}>
                 <time dateTime={new Date(atMs).toISOString()}>{clock(atMs)}</time>
                 <Icon name={icons[kind]} />
-                <span>{asSentence(text)}</span>
+                <span>{lineInWords(text)}</span>
               </li>
             )
           })}

@@ -1,7 +1,8 @@
 /** A job's progress: finished updates only, and the time left as a range. */
 import type { JSX } from 'preact'
 import type { JobView } from '../../../shared/messages/control.ts'
-import { count, duration, percent, range } from '../words/numbers.ts'
+import { count, percent, timeRange } from '../words/numbers.ts'
+import { asTitle } from '../words/sentence.ts'
 import { Card, Progress } from './blocks.tsx'
 
 function doneWords({ updates, targetUpdates }: JobView): string {
@@ -10,9 +11,9 @@ function doneWords({ updates, targetUpdates }: JobView): string {
 }
 
 function leftWords({ result, phase, text, secondsLeft }: JobView): string {
-  if (result !== null) return result.reason
-  if (phase !== 'training') return text
-  return secondsLeft === null ? 'time left: not known yet' : `${range(secondsLeft, duration)} left`
+  if (result !== null) return asTitle(result.reason)
+  if (phase !== 'training') return asTitle(text)
+  return secondsLeft === null ? 'time left: not known yet' : `${timeRange(secondsLeft)} left`
 }
 
 export function JobProgress({ job, note }: { readonly job: JobView; readonly note?: string }): JSX.Element {

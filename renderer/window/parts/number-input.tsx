@@ -17,6 +17,7 @@ interface NumberInputProps {
 
 export function NumberInput({ label, id, value, unit, bounds, onValue }: NumberInputProps): JSX.Element {
   const fault = useSignal<string | undefined>(undefined)
+  const refused = useSignal('')
   return (
     <span class="with-unit wrap">
       <input
@@ -25,15 +26,16 @@ export function NumberInput({ label, id, value, unit, bounds, onValue }: NumberI
         inputMode={bounds.whole ? 'numeric' : 'decimal'}
         aria-label={label}
         aria-invalid={fault.value === undefined ? undefined : true}
-        value={String(value)}
+        value={fault.value === undefined ? String(value) : refused.value}
         onChange={(event) => {
           const text = event.currentTarget.value.trim()
           const typed = text === '' ? Number.NaN : Number(text.replace(',', '.'))
+          refused.value = text
           fault.value = numberFault(typed, bounds)
           if (fault.value === undefined) onValue(typed)
         }}
       />
-      <span>{unit}</span>
+      {unit === '' ? null : <span>{unit}</span>}
       {fault.value === undefined ? null : <FaultText text={fault.value} />}
     </span>
   )

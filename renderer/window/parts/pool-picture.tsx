@@ -1,7 +1,9 @@
 /** The pool as a picture: stages in columns over the model's layers, clusters in rows, rings between them. */
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { fit, layPool, poolInWords } from '../words/pool-layout.ts'
+import { fit } from '../words/fit.ts'
+import { poolInWords } from '../words/pool-in-words.ts'
+import { layPool } from '../words/pool-layout.ts'
 import type { ClusterRow, PoolView, StageBox } from '../words/pool-layout.ts'
 import type { RingMark } from '../words/pool-rings.ts'
 
@@ -10,10 +12,9 @@ const youWidth = 34
 /** Names are 13 units high and bold: as wide as 14.5 of the other texts. */
 const boldSize = 14.5
 
-/** The status in as many words as fit; none where not even the short one would be read. */
+/** The status in as many words as fit; a word cut in the middle would only be noise. */
 function wordsOf({ status, short }: StageBox, room: number): string {
-  if (fit(status, room, 12) === status) return status
-  return fit(short, room, 12)
+  return [status, short].find((words) => fit(words, room, 12) === words) ?? ''
 }
 
 function Status({ stage, y }: { readonly stage: StageBox; readonly y: number }): JSX.Element | null {

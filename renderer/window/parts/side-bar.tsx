@@ -5,6 +5,7 @@ import { useAsk } from '../ask.ts'
 import { desktop, now, page, pcState, snapshot } from '../state.ts'
 import type { PageName } from '../state.ts'
 import { needsALook } from '../words/checks.ts'
+import { asTitle } from '../words/sentence.ts'
 import { Fault, StateWord } from './blocks.tsx'
 import { Button } from './button.tsx'
 import { Icon, Logo } from './icon.tsx'
@@ -120,9 +121,11 @@ function Here(): JSX.Element {
     <div class="here" role="group" aria-label="This PC">
       <div>
         <div class="small faint">This PC: {snapshot.value?.displayName ?? '…'}</div>
-        <div role="status">
-          <StateWord tone={tone} word={word} />
-          <div class="small soft">{detail}</div>
+        <StateWord tone={tone} word={word} />
+        <div class="small soft">{asTitle(detail)}</div>
+        {/* The state alone is told: speed and seconds change all the time. */}
+        <div class="visually-hidden" role="status">
+          {word}
         </div>
       </div>
       <StateButton />

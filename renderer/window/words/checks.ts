@@ -42,11 +42,17 @@ function networkCheck({ addresses }: Snapshot): Check {
   return {
     level: 'ok',
     name: 'Network',
-    finding: `Listens on ${count(addresses.length)} ${addresses.length === 1 ? 'address' : 'addresses'}.`,
+    finding: `Other PCs may call it at ${count(addresses.length)} ${addresses.length === 1 ? 'address' : 'addresses'}.`,
   }
 }
 
 const slowBackends = ['cpu']
+const engineNames: Readonly<Record<string, string>> = {
+  'node-gpu': 'TensorFlow on the graphics chip',
+  node: 'TensorFlow on the processor',
+  webgpu: 'WebGPU on the graphics chip',
+  wasm: 'WebAssembly on the processor',
+}
 
 function engineCheck({ backend }: Snapshot): Check {
   if (backend === '') return { level: 'ok', name: 'Engine', finding: 'Loads when a job starts.' }
@@ -57,7 +63,11 @@ function engineCheck({ backend }: Snapshot): Check {
         finding:
           'Training runs on the plain reference engine, many times slower than others. The log says why no other one loaded.',
       }
-    : { level: 'ok', name: 'Engine', finding: `Trains with “${backend}”, the fastest that loads here.` }
+    : {
+        level: 'ok',
+        name: 'Engine',
+        finding: `Trains with ${engineNames[backend] ?? backend}, the fastest that loads here.`,
+      }
 }
 
 function trayCheck({ tray }: DesktopState): Check {

@@ -2,6 +2,7 @@
 import type { DataSource } from '../../../shared/job/data.ts'
 import type { JobFile } from '../../../shared/job/spec.ts'
 import type { ModelCard } from '../../../shared/messages/cards.ts'
+import { count } from './numbers.ts'
 
 export type SourceType = DataSource['type']
 
@@ -161,11 +162,14 @@ export interface Bounds {
   readonly whole: boolean
 }
 
+const bound = (value: number): string => (value >= 1000 ? count(value) : String(value))
+
 /** One sentence when a typed number is not usable, else undefined. */
 export function numberFault(value: number, { least, most, whole }: Bounds): string | undefined {
-  if (!Number.isFinite(value)) return `Type a number from ${least} to ${most}.`
-  if (whole && !Number.isInteger(value)) return `Type a whole number from ${least} to ${most}.`
-  return value < least || value > most ? `Type a number from ${least} to ${most}.` : undefined
+  const between = `from ${bound(least)} to ${bound(most)}`
+  if (!Number.isFinite(value)) return `Type a number ${between}.`
+  if (whole && !Number.isInteger(value)) return `Type a whole number ${between}.`
+  return value < least || value > most ? `Type a number ${between}.` : undefined
 }
 
 /** What friends are sent. */

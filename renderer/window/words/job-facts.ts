@@ -1,9 +1,12 @@
 /** The Job page in words: four facts, one lead, and PCs that hold nothing. */
 import type { JobView } from '../../../shared/messages/control.ts'
 import { lossWords } from './curve.ts'
-import { count, duration, few, percent, range } from './numbers.ts'
-import { clusterName, nameOf, slowestOf } from './pool-layout.ts'
+import { count, duration, few, percent, timeRange } from './numbers.ts'
+import { clusterInText, nameOf } from './pool-names.ts'
+import { slowestOf } from './pool-status.ts'
 import { asSentence } from './sentence.ts'
+
+type Clusters = NonNullable<JobView['plan']>['layout']['clusters']
 
 export interface Fact {
   readonly name: string
@@ -14,13 +17,15 @@ export interface Fact {
 function timeFact({ result, secondsLeft }: JobView): Fact {
   if (result !== null) return { name: 'Time', value: duration(result.seconds), note: 'it took' }
   if (secondsLeft === null) return { name: 'Time left', value: 'not known', note: 'yet' }
-  return { name: 'Time left', value: range(secondsLeft, duration), note: '' }
+  return { name: 'Time left', value: timeRange(secondsLeft), note: '' }
 }
 
 function validationFact(job: JobView): Fact {
   const score = job.validationCurve.at(-1)?.scores
   if (score === undefined)
-    return { name: 'Validation', value: 'none', note: job.role === 'host' ? 'yet' : 'host sees it' }
+    return job.role === 'host'
+      ? { name: 'Validation', value: 'none', note: 'yet' }
+      : { name: 'Validation', value: 'not here', note: 'the host has it' }
   return {
     name: 'Validation',
     value: percent(score.accuracy),
@@ -33,7 +38,11 @@ export function factsOf(job: JobView): Fact[] {
   const share = job.targetUpdates === 0 ? 0 : job.updates / job.targetUpdates
   const moves = job.samplesPerSecond > 0 && job.result === null
   return [
-    { name: 'Done', value: percent(share), note: `${count(job.updates)} updates` },
+    {
+      name: 'Done',
+      value: percent(share),
+      note: `${count(job.updates)} ${job.updates === 1 ? 'update' : 'updates'}`,
+    },
     timeFact(job),
     moves
       ? { name: 'Pool speed', value: few(job.samplesPerSecond), note: 'samples/s' }
@@ -42,28 +51,37 @@ export function factsOf(job: JobView): Fact[] {
   ]
 }
 
-/** "Cluster A" within a sentence. */
-const inText = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
-
 /** Who sets the pace of the cluster that this PC is in. */
 function paceWords(job: JobView, self: string): string {
   const clusters = job.plan?.layout.clusters ?? []
   const index = clusters.findIndex(({ stages }) => stages.some(({ peer }) => peer === self))
   const slowest = slowestOf(clusters[index]?.stages ?? [])
-  if (slowest === undefined) return ''
+  if (slowest === undefined || job.plan?.active.includes(index) !== true) return ''
   const who = slowest === self ? 'This PC' : nameOf(slowest, job.members)
-  return ` ${who} sets the pace of ${inText(clusterName(index))}.`
+  return ` ${who} sets the pace of ${clusterInText(index)}.`
+}
+
+const pcsOf = (clusters: Clusters): number => clusters.reduce((sum, { stages }) => sum + stages.length, 0)
+
+function whoTrains(clusters: Clusters, active: readonly number[]): string {
+  const all = pcsOf(clusters)
+  if (all === 1) return 'One PC trains it alone.'
+  const where = clusters.length === 1 ? '1 cluster' : `${clusters.length} clusters`
+  if (active.length >= clusters.length) return `${all} PCs in ${where} train it.`
+  if (active.length === 0) return `None of its ${all} PCs trains now: no whole cluster is left.`
+  const who =
+    active.length > 2
+      ? `${active.length} of ${clusters.length} clusters`
+      : active.map((index) => clusterInText(index)).join(' and ')
+  return `${pcsOf(clusters.filter((_, index) => active.includes(index)))} of ${all} PCs train it now, in ${who}.`
 }
 
 export function jobLead(job: JobView, self: string): string {
   if (job.result !== null) return asSentence(job.result.reason)
   const mine = job.role === 'host' ? 'Hosted by this PC. ' : ''
   const clusters = job.plan?.layout.clusters ?? []
-  const peers = clusters.reduce((sum, { stages }) => sum + stages.length, 0)
-  if (peers === 0 || job.phase !== 'training') return `${mine}${asSentence(job.text)}`
-  const where = clusters.length === 1 ? '1 cluster' : `${clusters.length} clusters`
-  const who = peers === 1 ? 'One PC trains it alone.' : `${peers} PCs in ${where} train it.`
-  return `${mine}${who}${paceWords(job, self)}`
+  if (clusters.length === 0 || job.phase !== 'training') return `${mine}${asSentence(job.text)}`
+  return `${mine}${whoTrains(clusters, job.plan?.active ?? [])}${paceWords(job, self)}`
 }
 
 /** PCs that joined and hold nothing, with the planner's reason. */

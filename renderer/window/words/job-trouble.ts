@@ -1,7 +1,7 @@
 /** What a person should know first about a job: who is lost, what that costs, how it ended. */
 import type { JobView, MemberView } from '../../../shared/messages/control.ts'
 import { few } from './numbers.ts'
-import { layersInWords } from './pool-layout.ts'
+import { layersInWords } from './pool-names.ts'
 import { asSentence } from './sentence.ts'
 
 export interface JobTrouble {

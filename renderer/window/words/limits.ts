@@ -1,7 +1,9 @@
 /** Limits in words: their names, their settings in one clause, and how each stands now. */
 import type { LimitName, LimitState, Limits } from '../../../shared/limits.ts'
+import type { Snapshot } from '../../../shared/messages/control.ts'
 import { bytesPerSecond, memory, percent } from './numbers.ts'
 import { groupDays } from './hours.ts'
+import { jobRuns } from './this-pc.ts'
 
 export const limitNames: Readonly<Record<LimitName, string>> = {
   computeShare: 'Processor',
@@ -53,6 +55,21 @@ const clauses: Readonly<Record<LimitName, (limits: Limits) => string>> = {
 
 /** The setting of one limit in one clause. */
 export const limitInWords = (name: LimitName, limits: Limits): string => clauses[name](limits)
+
+type Use = Snapshot['use']
+
+const used: Partial<Record<LimitName, (use: Use) => string>> = {
+  computeShare: ({ cpuShare }) => `${percent(cpuShare)} of the time`,
+  memoryBytes: ({ memoryBytes }) => memory(memoryBytes),
+  uploadBytesPerSecond: ({ uploadBytesPerSecond }) => bytesPerSecond(uploadBytesPerSecond),
+  downloadBytesPerSecond: ({ downloadBytesPerSecond }) => bytesPerSecond(downloadBytesPerSecond),
+}
+
+/** How much of what a limit caps is in use while a job runs; else nothing. */
+export function useWords(name: LimitName, snapshot: Snapshot | null): string {
+  const say = used[name]
+  return say === undefined || snapshot === null || !jobRuns(snapshot) ? '' : `In use: ${say(snapshot.use)}.`
+}
 
 export interface WayOut {
   readonly label: string

@@ -23,6 +23,8 @@ interface Rows {
 
 const fullPill = 48
 const shortPill = 24
+/** Two digits still stand inside. */
+const leastPill = 17
 
 /** The rows that a ring's members stand in, top first. */
 function rowsOf(ring: RingPlan, plan: Plan): number[] {
@@ -48,7 +50,7 @@ export function ringsBetween(
       return pairs.map(([above, below]): RingMark => ({
         label: room >= fullPill ? `ring ${index + 1}` : String(index + 1),
         x: (rows.at(from) + rows.at(to)) / 2 - rows.shift,
-        pillWidth: room >= fullPill ? fullPill : shortPill,
+        pillWidth: room >= fullPill ? fullPill : Math.max(leastPill, Math.min(shortPill, room + rows.shift)),
         from: rows.rowY(above) + rows.rowHeight,
         to: rows.rowY(below),
         mine: ring.members.includes(view.self),

@@ -5,3 +5,6 @@ export function asSentence(message: string): string {
   const capital = /^[a-z]+\b(?![-_.\d])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
   return /[.!?…]$/.test(capital) ? capital : `${capital}.`
 }
+
+/** The same without its full stop: for a title, or a line that stands alone. */
+export const asTitle = (message: string): string => asSentence(message).replace(/\.$/, '')

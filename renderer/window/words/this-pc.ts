@@ -3,6 +3,7 @@ import type { DesktopState } from '../../../shared/messages/ipc.ts'
 import type { JobView, Snapshot } from '../../../shared/messages/control.ts'
 import type { LimitState } from '../../../shared/limits.ts'
 import { duration, moment, samplesPerSecond } from './numbers.ts'
+import { asSentence, asTitle } from './sentence.ts'
 
 export type Tone = 'training' | 'paused' | 'waiting' | 'trouble' | 'idle'
 
@@ -22,8 +23,6 @@ export const pausingLimit = (snapshot: Snapshot): LimitState | undefined =>
 export const jobRuns = (snapshot: Snapshot | null): boolean =>
   snapshot?.job?.result === null && snapshot.job.phase !== 'ended'
 
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-
 const waits: Partial<Record<JobView['phase'], string>> = {
   gathering: 'Waiting',
   planning: 'Planning',
@@ -37,7 +36,10 @@ function stateOfJob(job: JobView, self: string): PcState {
   if (job.phase === 'training' && me?.state === 'idle')
     return { tone: 'waiting', word: 'Waiting', detail: me.reason || job.text, button: 'pause' }
   if (job.phase === 'training') {
-    const pace = job.samplesPerSecond > 0 ? samplesPerSecond(job.samplesPerSecond) : job.text
+    const pace =
+      job.samplesPerSecond > 0
+        ? `pool: ${samplesPerSecond(job.samplesPerSecond)}`
+        : 'the first samples are under way'
     return { tone: 'training', word: 'Training', detail: pace, button: 'pause' }
   }
   if (job.phase === 'paused') return { tone: 'paused', word: 'Paused', detail: job.text, button: 'pause' }
@@ -86,29 +88,40 @@ export function stateOfPc(snapshot: Snapshot | null, desktop: DesktopState | nul
   return { tone: 'idle', word: 'Starting', detail: 'waiting for the agent', button: 'none' }
 }
 
+function pausedHeading(snapshot: Snapshot | null, detail: string): string {
+  if (snapshot !== null && snapshot.pausedByUser !== null) return `Paused ${detail}`
+  if (snapshot !== null && pausingLimit(snapshot) !== undefined) return 'Paused by your limits'
+  return detail === 'paused' ? 'Paused' : `Paused: ${asTitle(detail)}`
+}
+
 /** The heading of Home. */
 export function headingOf(snapshot: Snapshot | null, state: PcState): string {
   if (state.tone === 'trouble') return 'Not training'
-  if (state.tone === 'paused') return `Paused: ${state.detail}`
+  if (state.tone === 'paused') return pausedHeading(snapshot, state.detail)
   if (snapshot?.job == null || !jobRuns(snapshot))
     return state.word === 'Starting' ? 'Starting' : 'Nothing is running'
   if (state.tone === 'training') return `Training “${snapshot.job.name}”`
   return `${state.word} for “${snapshot.job.name}”`
 }
 
-/** The sentence under it. */
-export function leadOf(snapshot: Snapshot | null): string {
-  const job = snapshot?.job
-  if (snapshot == null || job == null)
-    return 'Rookery trains nothing until you join a job or host one. It needs no account.'
-  if (job.result !== null) return `“${job.name}” has ended: ${job.result.reason}.`
-  const clusters = job.plan?.layout.clusters ?? []
-  const stages = clusters.flatMap(({ stages: row }) => row)
-  const mine = stages.find(({ peer }) => peer === snapshot.self)
-  if (mine === undefined) return `${sentence(job.text)}.`
+/** What this PC holds of a job's model, and with how many others. */
+function shareWords(job: JobView, self: string, trains: boolean): string {
+  const stages = (job.plan?.layout.clusters ?? []).flatMap(({ stages: row }) => row)
+  const mine = stages.find(({ peer }) => peer === self)
+  if (mine === undefined) return asSentence(job.text)
   const layers = Math.max(...stages.map((stage) => stage.layers[1]))
   const held = mine.layers[1] - mine.layers[0]
   const others = stages.length - 1
+  if (!trains) return `This PC holds ${held} of the ${layers} layers of “${job.name}”.`
   if (others === 0) return `This PC holds all ${layers} layers and trains alone; more PCs can join.`
   return `This PC holds ${held} of the ${layers} layers and trains them with ${others} other ${others === 1 ? 'PC' : 'PCs'}.`
+}
+
+/** The sentence under it. */
+export function leadOf(snapshot: Snapshot | null, tone: Tone): string {
+  const job = snapshot?.job
+  if (snapshot == null || job == null)
+    return 'Rookery trains nothing until you join a job or host one. It needs no account.'
+  if (job.result !== null) return `“${job.name}” has ended: ${asSentence(job.result.reason)}`
+  return shareWords(job, snapshot.self, tone === 'training')
 }

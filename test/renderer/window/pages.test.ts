@@ -8,7 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { drawn, openWindows } from '../chromium-window.ts'
 import type { View, WindowInChromium } from '../chromium-window.ts'
 import { cutTexts } from '../cut-texts.ts'
+import { hardScenes } from '../fixtures/hard-scenes.ts'
 import { scenes } from '../fixtures/scenes.ts'
+import type { Scene } from '../fixtures/scenes.ts'
 
 interface AxeResult {
   readonly violations: readonly {
@@ -28,11 +30,12 @@ async function axeFaults(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
 }
 
-const sizes = [
-  { width: 900, height: 640 },
-  { width: 1400, height: 900 },
-]
-const small: View = { width: 900, height: 640, scheme: 'light' }
+const normal = { width: 900, height: 640 }
+const large = { width: 1400, height: 900 }
+/** A person who zooms to 200 % has half as many CSS pixels. */
+const zoomed = { width: 450, height: 320 }
+const small: View = { ...normal, scheme: 'light' }
+const largestFont = 32
 
 let windows: WindowInChromium
 let folder: string
@@ -43,21 +46,48 @@ beforeAll(async () => {
 })
 afterAll(() => windows.close())
 
-describe('every page', () => {
-  it.each(scenes)('$name is whole, and usable by everyone, in both themes and sizes', async (scene) => {
-    const { page, complaints } = await windows.open(scene, small)
-    const found: string[] = []
-    for (const scheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: scheme })
-      for (const size of sizes) {
-        await page.setViewportSize(size)
-        await drawn(page)
-        const name = `${scene.name}-${size.width}-${scheme}`
-        await page.screenshot({ path: join(folder, `${name}.png`) })
-        found.push(...(await page.evaluate(cutTexts)).map((fault) => `${name}: ${fault}`))
-      }
-      found.push(...(await axeFaults(page)).map((fault) => `${scheme}: ${fault}`))
+/** The faults of a page as it stands, and its picture. */
+async function look(page: Page, name: string): Promise<string[]> {
+  await drawn(page)
+  await page.screenshot({ path: join(folder, `${name}.png`) })
+  return (await cutTexts(page)).map((fault) => `${name}: ${fault}`)
+}
+
+/** Text twice as large, as the system's settings ask for it, in a window that stays as it is. */
+async function withLargeText(page: Page, name: string): Promise<string[]> {
+  const browser = await page.context().newCDPSession(page)
+  await page.setViewportSize(normal)
+  await browser.send('Page.setFontSizes', { fontSizes: { standard: largestFont, fixed: largestFont } })
+  return look(page, name)
+}
+
+async function faultsOf(page: Page, scene: Scene, sizes: readonly (typeof normal)[]): Promise<string[]> {
+  const found: string[] = []
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme })
+    for (const size of sizes) {
+      await page.setViewportSize(size)
+      found.push(...(await look(page, `${scene.name}-${size.width}-${scheme}`)))
     }
+    found.push(...(await axeFaults(page)).map((fault) => `${scheme}: ${fault}`))
+  }
+  await page.setViewportSize(zoomed)
+  found.push(
+    ...(await look(page, `${scene.name}-zoomed`)),
+    ...(await withLargeText(page, `${scene.name}-text`)),
+  )
+  return found
+}
+
+const kinds = [
+  { of: 'page', list: scenes, sizes: [normal, large] },
+  { of: 'hard case', list: hardScenes, sizes: [normal] },
+]
+
+describe.each(kinds)('every $of', ({ list, sizes }) => {
+  it.each(list)('$name is whole, also at 200 %, and usable by everyone, in both themes', async (scene) => {
+    const { page, complaints } = await windows.open(scene, small)
+    const found = await faultsOf(page, scene, sizes)
     await page.context().close()
     expect([...found, ...complaints]).toEqual([])
   })

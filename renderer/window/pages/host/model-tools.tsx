@@ -27,7 +27,7 @@ function Evaluate({ model }: { readonly model: string }): JSX.Element {
   return (
     <Card title="Evaluate">
       <p class="soft">How good is it on other data? Choose data of the same kind; all of it is used.</p>
-      <div class="actions">
+      <div class="actions after">
         <Button busy={asker.busy.value} onPress={() => evaluate('data')}>
           Choose a file…
         </Button>
@@ -35,7 +35,7 @@ function Evaluate({ model }: { readonly model: string }): JSX.Element {
           Choose a folder of pictures…
         </Button>
       </div>
-      <p role="status">
+      <p class="after" role="status">
         {asker.busy.value
           ? 'Evaluating…'
           : result.value === null
@@ -65,9 +65,7 @@ function Try({ model }: { readonly model: string }): JSX.Element {
         }}
       >
         <div class="field">
-          <label for="try-input">
-            The beginning of a text, values with commas between them, or the path of a file
-          </label>
+          <label for="try-input">The beginning of a text, values, or the path of a file</label>
           <textarea
             class="input mono"
             id="try-input"
@@ -91,7 +89,9 @@ function Try({ model }: { readonly model: string }): JSX.Element {
         </div>
       </form>
       <Fault of={asker} />
-      <div role="status">{answers.value === null ? null : <Answers answers={answers.value} />}</div>
+      <div class="after" role="status">
+        {answers.value === null ? null : <Answers answers={answers.value} />}
+      </div>
     </Card>
   )
 }

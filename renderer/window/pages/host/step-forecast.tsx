@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { HostForecast } from '../../../../shared/messages/cards.ts'
 import { Banner, Card, Fault } from '../../parts/blocks.tsx'
 import { Button } from '../../parts/button.tsx'
-import { count, duration, range } from '../../words/numbers.ts'
+import { count, roughDuration, timeRange } from '../../words/numbers.ts'
 import { asSentence } from '../../words/sentence.ts'
 import { draft, forecast, forecasting, foresee } from './wizard-state.ts'
 
@@ -28,7 +28,7 @@ function ForecastRow({ row, longest }: { readonly row: Row; readonly longest: nu
           </svg>
         ) : null}
       </td>
-      <td class="n">{row.fits ? range(row.seconds, duration) : 'does not fit'}</td>
+      <td class="n">{row.fits ? timeRange(row.seconds) : 'does not fit'}</td>
     </tr>
   )
 }
@@ -48,7 +48,7 @@ function Table({ seen }: { readonly seen: HostForecast }): JSX.Element {
             <th scope="col" class="barcell">
               <span class="axis-ends">
                 <span>0</span>
-                <span>{duration(longest)}</span>
+                <span>{roughDuration(longest)}</span>
               </span>
             </th>
             <th scope="col" class="n">

@@ -95,7 +95,7 @@ function Advanced(): JSX.Element {
   return (
     <details class="card">
       <summary>Advanced settings</summary>
-      <ul class="tools">
+      <ul class="tools fields">
         {advanced.map(({ key, name, note, unit, bounds }) => (
           <Row key={key} id={`recipe-${key}`} name={name} note={note}>
             <NumberInput
@@ -129,7 +129,7 @@ function Advanced(): JSX.Element {
         <Row
           id="recipe-staleness"
           name="Predict weights"
-          note="Forward with weights as they will be when the gradient is back."
+          note="Each PC computes with its weights as they will be when its gradient comes back."
         >
           <input
             type="checkbox"

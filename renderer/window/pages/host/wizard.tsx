@@ -94,11 +94,12 @@ function Back(): JSX.Element {
 }
 
 function Onward(): JSX.Element {
+  const begun = draft.value.source !== null
   const wait = waitFor()
   const next = steps[step.value + 1]
   return (
     <Foot text={<p>{wait ?? notes[step.value]}</p>}>
-      <Back />
+      {begun ? <Back /> : null}
       <Button
         kind="primary"
         disabled={wait !== undefined}

@@ -30,6 +30,32 @@ describe('numbers as people read them', () => {
     ])
   })
 
+  it('never look like zero or like a formula', () => {
+    expect([0.00001, 0.0012, -3.25, -412.3].map(numbers.few)).toEqual(['<0.001', '0.0012', '−3.3', '−412'])
+  })
+
+  it('are rounder where they are only estimated', () => {
+    expect([29.4e9, 37.8e9, 2.13e9].map(numbers.roughBytes).map(plain)).toEqual(['29 GB', '38 GB', '2.1 GB'])
+    const times = [0, 1, 52, 100, 1480, 7790, 25_920, 50_000, 280_000, 5_000_000]
+    expect(times.map(numbers.roughDuration).map(plain)).toEqual([
+      '0 s',
+      '5 s',
+      '50 s',
+      '2 min',
+      '25 min',
+      '2 h 10 min',
+      '7 h 10 min',
+      '14 h',
+      '3 d 6 h',
+      '58 d',
+    ])
+    expect([4810, 6_489_600, 1_240_000_000].map(numbers.inMillions).map(plain)).toEqual([
+      '4,810',
+      '6.5 million',
+      '1.2 billion',
+    ])
+  })
+
   it('never call work that is not all done 100%', () => {
     expect([0, 0.4, 0.999, 1].map(numbers.percent)).toEqual(['0%', '40%', '99%', '100%'])
   })

@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  fit,
-  layPool,
-  nameOf,
-  poolInWords,
-  slowestOf,
-} from '../../../../renderer/window/words/pool-layout.ts'
+import { fit } from '../../../../renderer/window/words/fit.ts'
+import { poolInWords } from '../../../../renderer/window/words/pool-in-words.ts'
+import { withNames } from '../../../../renderer/window/words/names-in-text.ts'
+import { layPool } from '../../../../renderer/window/words/pool-layout.ts'
+import { nameOf } from '../../../../renderer/window/words/pool-names.ts'
+import { slowestOf } from '../../../../renderer/window/words/pool-status.ts'
+import { shownName } from '../../../../renderer/window/words/shown-name.ts'
 import type { Plan, StagePlan } from '../../../../shared/plan/plan.ts'
 import { everybody, peers, twoClusters } from '../../fixtures/people.ts'
+import { many, strangers } from '../../fixtures/hard.ts'
 import { lost } from '../../fixtures/snapshots.ts'
 
 const healthy = { plan: twoClusters, members: everybody, self: peers.laptop }
@@ -116,11 +117,43 @@ describe('the picture of the pool', () => {
     expect(nameOf(peers.attic, [])).toBe('PC 6dhs3')
   })
 
+  it('names only who stands out where there are many, and points to the list', () => {
+    const { job, self } = many
+    expect(poolInWords({ plan: job!.plan!, members: job!.members, self })).toBe(
+      '12 clusters. 64 PCs; the list below names each. This PC holds layers 16–19 in Cluster E. Lost: pc-8-2. ' +
+        '17 rings join the PCs that hold the same layers; this PC is in rings 12, 13, 14.',
+    )
+  })
+
   it('cuts a text that does not fit with an ellipsis', () => {
     expect([fit('short', 100, 12), fit('a much longer text', 72, 12), fit('kitchen', 20, 12)]).toEqual([
       'short',
       'a much lo…',
       '',
+    ])
+  })
+
+  it('cuts between whole characters and gives pictographs their width', () => {
+    expect([fit('👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 46, 12), fit('家のパソコン', 46, 12)]).toEqual(['👩‍👩‍👧‍👦👩‍👩‍👧‍👦…', '家の…'])
+  })
+})
+
+describe('names that other people chose', () => {
+  it('turn no text around them', () => {
+    expect(['attic-pc', '\u202enihtyna', 'חלון', 'a\u2069b'].map(shownName)).toEqual([
+      'attic-pc',
+      'nihtyna',
+      '\u2068חלון\u2069',
+      'ab',
+    ])
+  })
+
+  it('stand in the agent’s sentences in place of keys', () => {
+    const { text, members, log } = withNames(strangers.job!)
+    expect([text, members[0]?.reason, log[0]?.text]).toEqual([
+      'training; waiting for activations from PC 6dhs3',
+      'waiting for activations from PC 6dhs3',
+      'waiting for PC d5vn3 to take activations',
     ])
   })
 })

@@ -13,9 +13,9 @@ const say = (snapshot: Parameters<typeof stateOfPc>[0], desktop = desktopRunning
 describe('the word for what this PC does', () => {
   it('tells each state with its reason and what the button does', () => {
     expect(say(snapshots.firstStart)).toEqual(['Idle', 'no job', 'none'])
-    expect(say(snapshots.training)).toEqual(['Training', '20.4 samples/s', 'pause'])
+    expect(say(snapshots.training)).toEqual(['Training', 'pool: 20.4 samples/s', 'pause'])
     expect(say(snapshots.lost)).toEqual(['Waiting', 'its cluster lost office-thinkpad', 'pause'])
-    expect(say(snapshots.pausedOnBattery)).toEqual(['Paused', 'this PC runs on its battery', 'none'])
+    expect(say(snapshots.pausedOnBattery)).toEqual(['Paused', 'This PC runs on battery.', 'none'])
     expect(say(snapshots.pausedByUser)).toEqual(['Paused', 'until 22:44', 'resume'])
     expect(say({ ...snapshots.training, pauseAfterRound: { forMs: null } })).toEqual([
       ...['Training', 'finishing this round, then pausing', 'pause'],
@@ -41,8 +41,9 @@ describe('the heading of Home', () => {
       headingOf(state, stateOfPc(state, desktopRunning, now))
     expect(heading(snapshots.firstStart)).toBe('Nothing is running')
     expect(heading(snapshots.training)).toBe('Training “Moby Dick, byte by byte”')
-    expect(heading(snapshots.pausedByUser)).toBe('Paused: until 22:44')
-    expect(leadOf(snapshots.training)).toBe(
+    expect(heading(snapshots.pausedByUser)).toBe('Paused until 22:44')
+    expect(heading(snapshots.pausedOnBattery)).toBe('Paused by your limits')
+    expect(leadOf(snapshots.training, 'training')).toBe(
       'This PC holds 4 of the 10 layers and trains them with 4 other PCs.',
     )
   })

@@ -20,7 +20,7 @@ describe('the desktop, started for the first time', () => {
 
   it.each(['Home', 'Job', 'Join', 'Host', 'Limits', 'Trouble'])('shows %s to everyone', async (name) => {
     const { page, consoleErrors } = desktop
-    await page.getByRole('link', { name, exact: true }).click()
+    await page.getByRole('navigation').getByRole('link', { name }).click()
     await page.waitForFunction((title) => document.title.startsWith(title), name)
     // Evaluated through the protocol: the page's own CSP lets nothing in.
     await page.evaluate(axe.source)

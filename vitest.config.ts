@@ -9,7 +9,7 @@ const project = (name: string, include: string[], testTimeout: number) => ({
 const desktop = {
   test: {
     ...project('desktop', ['test/desktop/**/*.spec.ts'], 180_000).test,
-    globalSetup: ['test/desktop/harness/distribution.ts'],
+    globalSetup: ['test/desktop/harness/set-up.ts'],
     fileParallelism: false,
   },
 }

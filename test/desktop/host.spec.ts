@@ -1,5 +1,5 @@
 /** A host's evening: data, wizard, invite, a friend, training, a model that is taken along and answers. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -75,15 +75,24 @@ describe('a host', () => {
   it('stops and keeps the model', async () => {
     await button('Stop and keep the model…').click()
     await button(/^Stop and keep the model$/).click()
-    await expect.poll(async () => (await job())?.result?.outcome, patient).toBe('finished')
+    await expect.poll(async () => (await job())?.result?.outcome, patient).toBe('stopped')
+    const model = (await job())?.result?.model ?? ''
+    expect(readdirSync(model).sort()).toEqual(['model.json', 'model.safetensors', 'report.json'])
   })
 
   it('exports the model and asks it', async () => {
     await button('Export…').click()
-    await expect.poll(() => existsSync(exported), patient).toBe(true)
-    await page.getByLabel(/The beginning of a text/).fill(aZero)
+    await page.getByText(`Saved in ${exported}.`).waitFor({ timeout: 60_000 })
+    expect(readFileSync(join(exported, 'model.safetensors'))).toEqual(
+      readFileSync(join((await job())?.result?.model ?? '', 'model.safetensors')),
+    )
+    const asked = join(folder, 'zero.csv')
+    writeFileSync(asked, `${aZero}\n`)
+    await page.getByLabel(/path of a file/).fill(asked)
     await button('Ask the model').click()
-    await page.getByText('%').last().waitFor({ timeout: 60_000 })
+    const answer = page.getByRole('status').filter({ hasText: '%' })
+    await answer.waitFor({ timeout: 60_000 })
+    expect(await answer.innerText()).toMatch(/^zero\.csv: \d \d+%/)
     expect(desktop.consoleErrors).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** A friend's evening: a link, a question, a job, a pause from the tray, a battery, a crash, and the end of the day. */
+/** A friend's evening: an invite, a question, a job, a pause from the tray, a battery, a crash, and the end of the day. */
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JobView, Snapshot } from '../../shared/messages/control.ts'
@@ -45,63 +45,132 @@ describe('a friend with an invite', () => {
       powerMonitor.emit(on ? 'on-battery' : 'on-ac')
     }, battery)
 
-  it('opens the link while Rookery runs: the running one shows it and joins nothing', async () => {
-    expect(await startAgain(desktop.home, host.invite)).toBe(0)
-    await expect.poll(async () => (await desktopState())?.pendingInvite, patient).toBe(host.invite)
-    expect((await snapshot())?.job).toBeNull()
-  })
-
-  it('reads the card, joins, and trains', async () => {
-    await desktop.page
-      .getByRole('heading', { name: 'Join garage-tower’s pool?' })
-      .waitFor({ timeout: 60_000 })
-    await desktop.page.getByRole('button', { name: 'Join and start training' }).click()
-    await expect.poll(phase, patient).toBe('training')
-    await expect.poll(async () => (await desktopState())?.pendingInvite, patient).toBeNull()
-    await expect.poll(updates, patient).toBeGreaterThan(2)
-    await expect.poll(async () => (await trayOf(desktop.app)).icon, patient).toBe('training')
-  })
-
-  it('pauses from the tray: window, tray and command line say the same', async () => {
-    await clickTray(desktop.app, 'toggle')
-    await expect.poll(phase, patient).toBe('paused')
-    await expect.poll(async () => (await trayOf(desktop.app)).icon, patient).toBe('paused')
-    expect(cli(desktop.home, 'status')).toMatchObject({ job: { phase: 'paused' } })
-    expect(await desktop.page.getByText('Paused').count()).toBeGreaterThan(0)
-    await clickTray(desktop.app, 'toggle')
-    await expect.poll(phase, patient).toBe('training')
-    await expect.poll(async () => (await trayOf(desktop.app)).icon, patient).toBe('training')
-  })
-
-  it('rests on battery and goes on at the socket', async () => {
-    const { app } = desktop
-    await setPower(true)
-    await expect.poll(phase, patient).toBe('paused')
-    await expect.poll(async () => (await trayOf(app)).icon, patient).toBe('paused')
-    await setPower(false)
-    await expect.poll(phase, patient).toBe('training')
-  })
-
-  it('is told when the agent is killed; it starts again, and asks the job to have it back', async () => {
-    await desktop.app.evaluate(({ Notification }) => {
+  /** Notifications, as title and text, from now on. */
+  const recordNews = () =>
+    desktop.app.evaluate(({ Notification }) => {
       const told: string[] = []
       Object.assign(globalThis, { told })
       Notification.prototype.show = function (this: Electron.Notification) {
         told.push(`${this.title}: ${this.body}`)
       }
     })
-    const before = agentPid(desktop.home)
-    process.kill(before, 'SIGKILL')
-    await expect.poll(async () => (await desktopState())?.agent, { ...patient, interval: 50 }).toBe('stopped')
-    await expect.poll(async () => (await trayOf(desktop.app)).icon).toBe('trouble')
-    await desktop.page.getByText('Agent stopped').first().waitFor()
-    await expect.poll(async () => (await desktopState())?.agent, patient).toBe('running')
-    expect(agentPid(desktop.home)).not.toBe(before)
-    const told = () => desktop.app.evaluate(() => (globalThis as unknown as { told: string[] }).told)
-    await expect
-      .poll(told, patient)
-      .toEqual([expect.stringMatching(/^Your job goes on without this PC: the training has/)])
+  const news = () => desktop.app.evaluate(() => (globalThis as unknown as { told: string[] }).told)
+
+  /** What becomes of a PC whose agent was killed while its job trained. */
+  const returns = {
+    refused: {
+      words: 'is told that the job goes on without it',
+      check: () =>
+        expect
+          .poll(news, patient)
+          .toEqual([expect.stringMatching(/^Your job goes on without this PC: the training has/)]),
+    },
+    takenBack: {
+      words: 'trains again',
+      async check() {
+        await expect.poll(phase, patient).toBe('training')
+        await expect.poll(async () => (await trayOf(desktop.app)).icon, patient).toBe('training')
+        await desktop.page.getByRole('heading', { name: 'Training “digits”' }).waitFor()
+        expect(await news()).toEqual([])
+      },
+    },
+  }
+  const comesBack = returns.refused
+
+  it('starts for the first time: nothing runs, and a pasted invite becomes a card that joins nothing', async () => {
+    await desktop.page.getByRole('heading', { name: 'Nothing is running' }).waitFor()
+    await desktop.page.getByLabel('Invite link').fill(host.invite)
+    await desktop.page.keyboard.press('Enter')
+    await desktop.page
+      .getByRole('heading', { name: 'Join garage-tower’s pool?' })
+      .waitFor({ timeout: 60_000 })
+    expect((await snapshot())?.job).toBeNull()
   })
+
+  it('hands the link of a second start over to the running one, which asks again and joins nothing', async () => {
+    const { home, page } = desktop
+    await page.getByRole('button', { name: 'Not now' }).click()
+    await page.getByRole('heading', { name: 'Nothing is running' }).waitFor()
+    expect(await startAgain(home, host.invite)).toBe(0)
+    await page.getByRole('heading', { name: 'Join garage-tower’s pool?' }).waitFor({ timeout: 60_000 })
+    expect(await desktopState()).toMatchObject({ agent: 'running', pendingInvite: host.invite })
+    expect((await snapshot())?.job).toBeNull()
+  })
+
+  it('joins and trains: the curve moves, and the tray shows it', async () => {
+    const { app, page } = desktop
+    await page.getByRole('button', { name: 'Join and start training' }).click()
+    await expect.poll(phase, patient).toBe('training')
+    await expect.poll(async () => (await desktopState())?.pendingInvite, patient).toBeNull()
+    const curve = page.getByRole('img', { name: /^Loss (fell|went) from/ })
+    await curve.waitFor({ timeout: 60_000 })
+    const before = await curve.getAttribute('aria-label')
+    await expect.poll(() => curve.getAttribute('aria-label'), patient).not.toBe(before)
+    expect(await curve.locator('canvas').count()).toBe(1)
+    await expect.poll(async () => (await trayOf(app)).icon, patient).toBe('training')
+  })
+
+  it('tells a hidden window nothing, and a shown one the newest', async () => {
+    const { app, page } = desktop
+    const told = await page.evaluateHandle(() => {
+      const heard: number[] = []
+      window.rookery.onSnapshot(({ job }) => heard.push(job?.updates ?? 0))
+      return heard
+    })
+    const heard = () => told.evaluate((all) => all.length)
+    const last = () => told.evaluate((all) => all.at(-1) ?? 0)
+    await app.evaluate(({ BrowserWindow }) => {
+      BrowserWindow.getAllWindows()[0]?.hide()
+    })
+    const [before, done] = [await heard(), await updates()]
+    await expect.poll(updates, patient).toBeGreaterThan(done + 20)
+    expect(await heard()).toBe(before)
+    await clickTray(app, 'open')
+    await expect.poll(last, patient).toBeGreaterThan(done + 20)
+  })
+
+  it('pauses from the tray: window, tray and command line say the same', async () => {
+    const { app, home, page } = desktop
+    const paused = { pausedByUser: { untilMs: null }, job: { phase: 'paused' } }
+    await clickTray(app, 'toggle')
+    await expect.poll(snapshot, patient).toMatchObject(paused)
+    expect(cli(home, 'status')).toMatchObject(paused)
+    await expect
+      .poll(() => trayOf(app), patient)
+      .toMatchObject({ icon: 'paused', tooltip: 'Rookery: Paused: you paused it' })
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
+    await page.getByRole('heading', { name: 'Paused: until you resume' }).waitFor()
+    await clickTray(app, 'toggle')
+    await expect.poll(snapshot, patient).toMatchObject({ pausedByUser: null, job: { phase: 'training' } })
+    expect(cli(home, 'status')).toMatchObject({ pausedByUser: null, job: { phase: 'training' } })
+    await expect.poll(async () => (await trayOf(app)).icon, patient).toBe('training')
+    await page.getByRole('heading', { name: 'Training “digits”' }).waitFor()
+  })
+
+  it('rests on battery and goes on at the socket', async () => {
+    const { app, page } = desktop
+    await setPower(true)
+    await expect.poll(phase, patient).toBe('paused')
+    await expect.poll(async () => (await trayOf(app)).icon, patient).toBe('paused')
+    await page.getByText('Paused by your limit').waitFor()
+    await setPower(false)
+    await expect.poll(phase, patient).toBe('training')
+    await expect.poll(async () => (await trayOf(app)).icon, patient).toBe('training')
+  })
+
+  it('says that the agent was killed, and starts it again', async () => {
+    const { home, page } = desktop
+    await recordNews()
+    const before = agentPid(home)
+    process.kill(before, 'SIGKILL')
+    await page.getByText('The agent stopped and starts again').waitFor()
+    await page.getByText('It was ended from outside (SIGKILL).').waitFor()
+    await expect.poll(async () => (await desktopState())?.agent, patient).toBe('running')
+    expect(agentPid(home)).not.toBe(before)
+    await page.getByText('The agent stopped and starts again').waitFor({ state: 'detached' })
+  })
+
+  it(`asks the job to have it back, and ${comesBack.words}`, () => comesBack.check())
 
   it('closes the window to the tray: nothing stops, and opening shows it again', async () => {
     const { app } = desktop

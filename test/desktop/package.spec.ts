@@ -101,21 +101,31 @@ describe.runIf(existsSync('/usr/bin/dpkg'))('the package', () => {
     const app = await _electron.launch({
       executablePath: installed('opt/Rookery/rookery-desktop'),
       cwd: tmpdir(),
-      env: { ...process.env, ROOKERY_HOME: home, ROOKERY_TRAY: 'yes' },
+      env: { ...process.env, ROOKERY_HOME: home, ROOKERY_TRAY: 'yes', ROOKERY_TEST: '1' },
     })
     const page = await app.firstWindow()
     await page.waitForFunction(() => 'rookery' in window)
     await expect
       .poll(() => page.evaluate(() => window.rookery.status({})), { timeout: 120_000, interval: 500 })
       .toMatchObject({ ok: true, output: { home } })
-    expect(await app.evaluate(({ app: own }) => own.isPackaged)).toBe(true)
+    const doors = await app.evaluate(({ app: own, BrowserWindow }) => {
+      // Electron leaves it out of its types.
+      const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as {
+        getLastWebPreferences(): Electron.WebPreferences
+      }
+      const { devTools } = contents.getLastWebPreferences()
+      return { packaged: own.isPackaged, devTools, forTests: 'rookeryTray' in globalThis }
+    })
+    expect(doors).toEqual({ packaged: true, devTools: false, forTests: false })
     const pid = readFileSync(join(home, 'agent.pid'), 'utf8')
     expect(realpathSync(`/proc/${pid}/exe`)).toBe(installed('opt/Rookery/resources/agent/runtime/node'))
     const job = digitsJob(1, 5)
     expect(await page.evaluate((file) => window.rookery.host({ job: file }), job)).toMatchObject({ ok: true })
     await expect
       .poll(() => page.evaluate(() => window.rookery.status({})), { timeout: 120_000, interval: 500 })
-      .toMatchObject({ output: { backend: 'wasm', job: { result: { outcome: 'finished', updates: 5 } } } })
+      .toMatchObject({
+        output: { backend: 'tfjs-wasm', job: { result: { outcome: 'finished', updates: 5 } } },
+      })
     await app.close()
     rmSync(home, { recursive: true, force: true, maxRetries: 5 })
   })

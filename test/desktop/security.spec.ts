@@ -14,6 +14,26 @@ describe('a page of the window', () => {
   })
   afterAll(() => desktop.close())
 
+  it('is our own, sandboxed and apart from its preload', async () => {
+    const pages = await desktop.app.evaluate(({ BrowserWindow }) =>
+      BrowserWindow.getAllWindows().map(({ webContents }) => {
+        const { sandbox, contextIsolation, nodeIntegration, webviewTag } = preferencesOf(webContents)
+        return [webContents.getURL(), { sandbox, contextIsolation, nodeIntegration, webviewTag }]
+
+        // Electron leaves it out of its types.
+        function preferencesOf(contents: unknown): Electron.WebPreferences {
+          return (contents as { getLastWebPreferences(): Electron.WebPreferences }).getLastWebPreferences()
+        }
+      }),
+    )
+    expect(pages).toEqual([
+      [
+        'app://rookery/index.html',
+        { sandbox: true, contextIsolation: true, nodeIntegration: false, webviewTag: false },
+      ],
+    ])
+  })
+
   it('sees one frozen object of named functions, and nothing of Node or Electron', async () => {
     const seen = await desktop.page.evaluate(() => ({
       hidden: ['require', 'process', 'module', 'ipcRenderer', 'electron', 'Buffer'].filter(

@@ -1,3 +1,5 @@
+/** The app as it is when nobody has done anything yet. */
+import axe from 'axe-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DesktopApp, openDesktopApp, trayOf } from './harness/desktop-app.ts'
 
@@ -16,8 +18,17 @@ describe('the desktop, started for the first time', () => {
     await expect.poll(() => trayOf(desktop.app)).toMatchObject({ icon: 'idle', tooltip: 'Rookery: No job' })
   })
 
-  it('shows its page without an error on the console', async () => {
-    expect(await desktop.page.locator('body').innerText()).not.toBe('')
-    expect(desktop.consoleErrors).toEqual([])
+  it.each(['Home', 'Job', 'Join', 'Host', 'Limits', 'Trouble'])('shows %s to everyone', async (name) => {
+    const { page, consoleErrors } = desktop
+    await page.getByRole('navigation').getByRole('link', { name }).click()
+    await page.waitForFunction((title) => document.title.startsWith(title), name)
+    // Evaluated through the protocol: the page's own CSP lets nothing in.
+    await page.evaluate(axe.source)
+    const faults = await page.evaluate(async () => {
+      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run()
+      return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+    })
+    expect(faults).toEqual([])
+    expect(consoleErrors).toEqual([])
   })
 })

@@ -31,16 +31,20 @@ export async function setAutostart(on: boolean, ports: AutostartPorts): Promise<
   await writeFileAtomic(file, desktopEntry(executable))
 }
 
-/** @see Desktop Entry Specification, "The Exec key": quoted, with four characters escaped */
+/**
+ * @see Desktop Entry Specification, "The Exec key": quoted, with four characters escaped, no field code, and every
+ * backslash once more escaped as in any string of the file
+ */
 function desktopEntry(executable: string): string {
-  const quoted = `"${executable.replaceAll(/["`$\\]/g, String.raw`\$&`)}"`
+  const escaped = executable.replaceAll(/["`$\\]/g, String.raw`\$&`).replaceAll('%', '%%')
+  const quoted = `"${escaped.replaceAll('\\', '\\\\')}"`
   return [
     '[Desktop Entry]',
     'Type=Application',
     'Name=Rookery',
     'Comment=Train one neural network together',
     `Exec=${quoted} ${hiddenFlag}`,
-    'Icon=rookery',
+    'Icon=rookery-desktop',
     'Terminal=false',
     'X-GNOME-Autostart-enabled=true',
     '',

@@ -107,9 +107,8 @@ export function cli(home: string, ...args: readonly string[]): Record<string, un
   const said = execFileSync(
     process.execPath,
     [join(root, 'main/cli/index.ts'), ...args, '--home', home, '--json'],
-    {
-      encoding: 'utf8',
-    },
+    // What it says to people is no matter of ours.
+    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
   )
   return JSON.parse(said.trim().split('\n').at(-1) ?? '{}') as Record<string, unknown>
 }
@@ -130,7 +129,13 @@ export const trayOf = (app: ElectronApplication): Promise<TrayLook> =>
     return { icon, tooltip, items: items.map(({ id, label }) => ({ id, label })) }
   })
 
-export const clickTray = (app: ElectronApplication, id: string): Promise<void> =>
-  app.evaluate((_electron, wanted) => {
-    globalThis.rookeryTray().menu?.getMenuItemById(wanted)?.click()
-  }, id)
+/** Click an item of the tray's menu as soon as the menu has it: it follows the agent at most once a second. */
+export async function clickTray(app: ElectronApplication, id: string): Promise<void> {
+  const click = () =>
+    app.evaluate((_electron, wanted) => {
+      const item = globalThis.rookeryTray().menu?.getMenuItemById(wanted)
+      item?.click()
+      return item != null
+    }, id)
+  await vi.waitUntil(click, { timeout: 30_000, interval: 200 })
+}

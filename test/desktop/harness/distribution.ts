@@ -1,5 +1,4 @@
-/** Before the specs: choose what they run on, say so, and build the app. */
-import { execFileSync } from 'node:child_process'
+/** What the specs run on: real Electron where its binary is, else the stand-in. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -7,18 +6,18 @@ const root = join(import.meta.dirname, '../../..')
 const standin = join(root, 'test/desktop/standin')
 /** Written by Electron's own download. */
 const realBinary = join(root, 'node_modules/electron/path.txt')
+const variable = 'ELECTRON_OVERRIDE_DIST_PATH'
 
-/** Real Electron where its binary is, else the stand-in; `ELECTRON_OVERRIDE_DIST_PATH` decides otherwise. */
-function chooseDistribution(): string {
-  const chosen = process.env['ELECTRON_OVERRIDE_DIST_PATH']
+/** Sets the variable that Electron's package and Playwright obey, unless the caller has. @returns what it is, in words */
+export function chooseDistribution(): string {
+  const chosen = process.env[variable]
   if (chosen === undefined && existsSync(realBinary)) return 'real Electron'
-  process.env['ELECTRON_OVERRIDE_DIST_PATH'] = chosen ?? standin
+  process.env[variable] = chosen ?? standin
   return (chosen ?? standin) === standin
     ? 'the stand-in (Chromium without Electron)'
     : `Electron in ${chosen ?? ''}`
 }
 
-export default function setup(): void {
+export const sayDistribution = (): void => {
   process.stdout.write(`desktop specs run on ${chooseDistribution()}\n`)
-  execFileSync(process.execPath, [join(root, 'main/desktop/build.ts')], { stdio: 'inherit' })
 }

@@ -23,6 +23,12 @@ export class DevTools {
     socket.addEventListener('message', ({ data }) => {
       this.#take(JSON.parse(String(data)) as Answer)
     })
+    // A browser that goes answers nobody any more, perhaps not even to `Browser.close`.
+    this.onClose(() => {
+      for (const { method, reject } of this.#pending.values())
+        reject(new DevToolsError(`${method}: the browser is gone`))
+      this.#pending.clear()
+    })
   }
 
   static async connect(url: string): Promise<DevTools> {
@@ -38,6 +44,8 @@ export class DevTools {
 
   /** @param session - absent: the browser itself */
   send<T>(method: string, params: object = {}, session?: string): Promise<T> {
+    if (this.#socket.readyState !== WebSocket.OPEN)
+      return Promise.reject(new DevToolsError(`${method}: the browser is gone`))
     const id = ++this.#next
     const pending = { ...Promise.withResolvers<unknown>(), method }
     this.#pending.set(id, pending)

@@ -22,7 +22,14 @@ export interface WindowOptions {
     readonly sandbox?: boolean
     readonly contextIsolation?: boolean
     readonly nodeIntegration?: boolean
+    readonly webviewTag?: boolean
+    readonly devTools?: boolean
   }
+}
+
+/** What Electron takes where a window says nothing. */
+const defaultPreferences = {
+  ...{ sandbox: true, contextIsolation: true, nodeIntegration: false, webviewTag: false, devTools: true },
 }
 
 /** Of the window around the page, what the page needs. */
@@ -75,6 +82,10 @@ export class WebContents extends EventEmitter {
 
   setWindowOpenHandler(handler: OpenHandler): void {
     this.#mayOpen = handler
+  }
+
+  getLastWebPreferences(): WindowOptions['webPreferences'] {
+    return { ...defaultPreferences, ...this.#window.options.webPreferences }
   }
 
   getURL(): string {

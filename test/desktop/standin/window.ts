@@ -118,6 +118,19 @@ export const webContents = {
     BrowserWindow.getAllWindows().find((window) => window.webContents.targetId === target)?.webContents,
 }
 
+/**
+ * Close a window that a page opened and should not have. While a debugger is attached (Playwright is one), a new
+ * window waits for it, and its opener waits inside `window.open`, for ever if the new window were closed like that.
+ */
+async function closeRefused(targetId: string): Promise<void> {
+  const tools = devTools()
+  const attached = await tools.send<{ sessionId: string }>('Target.attachToTarget', {
+    ...{ targetId, flatten: true },
+  })
+  await tools.send('Runtime.runIfWaitingForDebugger', {}, attached.sessionId)
+  await tools.send('Target.closeTarget', { targetId })
+}
+
 /** Keep the browser's windows and the app's the same. */
 export function followTargets(): void {
   const tools = devTools()
@@ -126,7 +139,8 @@ export function followTargets(): void {
     ({ targetInfo }: { targetInfo: { targetId: string; type: string; openerId?: string } }) => {
       if (targetInfo.type !== 'page' || targetInfo.openerId === undefined || refused === 0) return
       refused--
-      void tools.send('Target.closeTarget', { targetId: targetInfo.targetId }).catch(() => undefined)
+      // It may be gone by itself.
+      closeRefused(targetInfo.targetId).catch(() => undefined)
     },
   )
   tools.on('Target.targetDestroyed', ({ targetId }: { targetId: string }) => {

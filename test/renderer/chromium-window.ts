@@ -44,14 +44,25 @@ function installBridge(given: {
     return Promise.resolve({ ok: true, output: given.outputs[name] ?? null })
   }
   const intervals = new Map<number, number>()
+  const asked: string[] = []
   const page = globalThis as unknown as Window
   const start = page.setInterval.bind(page)
   const stop = page.clearInterval.bind(page)
+  const later = page.setTimeout.bind(page)
+  const nextFrame = page.requestAnimationFrame.bind(page)
   Object.assign(globalThis, {
     setInterval: (call: () => void, delay = 0) => {
       const id = start(call, delay)
       intervals.set(id, delay)
       return id
+    },
+    setTimeout: (call: () => void, delay = 0) => {
+      asked.push(`timeout of ${delay} ms`)
+      return later(call, delay)
+    },
+    requestAnimationFrame: (call: FrameRequestCallback) => {
+      asked.push('frame')
+      return nextFrame(call)
     },
     clearInterval: (id: number) => {
       intervals.delete(id)
@@ -64,6 +75,7 @@ function installBridge(given: {
     },
     fake: {
       intervals,
+      asked,
       calls,
       failures,
       push(kind: 'snapshot' | 'desktop', state: unknown) {
@@ -77,6 +89,8 @@ function installBridge(given: {
 interface FakeBridge {
   /** Delays in milliseconds of the repeating timers that run, by id. */
   readonly intervals: Map<number, number>
+  /** Single timers and frames that the page asked for, in order. */
+  readonly asked: string[]
   readonly calls: { name: string; input: unknown }[]
   readonly failures: Record<string, unknown>
   push(kind: 'snapshot' | 'desktop', state: unknown): void
@@ -142,6 +156,15 @@ async function buildFiles(): Promise<Map<string, Buffer>> {
 /** Two frames later everything that was asked for is on the screen. */
 export const drawn = (page: Page): Promise<unknown> =>
   page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+
+/** Tell the page a new state, as the agent or the desktop would. */
+export const push = (page: Page, kind: 'snapshot' | 'desktop', state: unknown): Promise<void> =>
+  page.evaluate(
+    ([which, value]) => {
+      fake.push(which, value)
+    },
+    [kind, state] as const,
+  )
 
 async function show(browser: Browser, address: string, scene: Scene, view: View): Promise<OpenWindow> {
   const context = await browser.newContext({

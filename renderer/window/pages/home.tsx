@@ -93,14 +93,10 @@ function PausedByLimit({ limit, reason }: LimitState): JSX.Element {
   const asker = useAsk()
   const way = wayOut(limit)
   return (
-    <Banner
-      tone="caution"
-      icon={limit === 'trainOnBattery' ? 'battery' : 'paused'}
-      title={`${limitNames[limit]}: ${asTitle(reason)}`}
-    >
+    <Banner tone="caution" icon={limit === 'trainOnBattery' ? 'battery' : 'paused'} title={asTitle(reason)}>
       <p>
-        Training goes on by itself when this no longer holds. Nothing is lost; the other PCs train on where
-        they can.
+        Your limit “{limitNames[limit]}” pauses training; it goes on by itself when this no longer holds.
+        Nothing is lost, and the other PCs train on where they can.
       </p>
       <div class="actions">
         {way === undefined ? null : (

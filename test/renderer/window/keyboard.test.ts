@@ -3,17 +3,10 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openWindows } from '../chromium-window.ts'
 import type { View, WindowInChromium } from '../chromium-window.ts'
-import { scenes } from '../fixtures/scenes.ts'
-import type { Scene } from '../fixtures/scenes.ts'
+import { sceneOf } from '../fixtures/scenes.ts'
 
 const view: View = { width: 900, height: 640, scheme: 'light' }
 const mostTabs = 60
-
-const sceneOf = (name: string): Scene => {
-  const found = scenes.find((scene) => scene.name === name)
-  if (found === undefined) throw new RangeError(`no scene ${name}`)
-  return found
-}
 
 /** Runs in the page: what a screen reader would say of the control that has the focus, roughly. */
 function focusName(): string {
@@ -22,6 +15,22 @@ function focusName(): string {
   const labels =
     focused instanceof HTMLInputElement ? Array.from(focused.labels ?? [], (label) => label.textContent) : []
   return (focused.getAttribute('aria-label') ?? [...labels, focused.textContent].join(' ')).trim()
+}
+
+/** Runs in the page: which control has the focus, and why a person could not see that it has. */
+function focusFaults(): { key: string; faults: string[] } {
+  const focused = document.activeElement
+  if (focused === null || focused === document.body) return { key: 'none', faults: [] }
+  const faults: string[] = []
+  const { outlineStyle, outlineWidth } = getComputedStyle(focused)
+  if (outlineStyle !== 'solid' || parseFloat(outlineWidth) < 2) faults.push('no outline')
+  const box = focused.getBoundingClientRect()
+  // A tall box that scrolls is seen by its beginning.
+  const at = document.elementFromPoint(box.left + box.width / 2, box.top + Math.min(box.height / 2, 20))
+  if (at === null || !(focused.contains(at) || at.contains(focused))) faults.push('covered, or out of view')
+  const words = `${focused.getAttribute('aria-label') ?? focused.textContent} ${focused.id}`.trim()
+  const order = Array.from(document.querySelectorAll('*')).indexOf(focused)
+  return { key: String(order), faults: faults.map((fault) => `${words}: ${fault}`) }
 }
 
 /** Press Tab until the control with this name has the focus. */
@@ -99,4 +108,21 @@ describe('a person with only a keyboard', () => {
     ])
     await page.context().close()
   })
+
+  it.each(['home-training', 'join-card', 'job', 'host-recipe', 'host-members', 'limits-hours', 'trouble'])(
+    'sees on %s where the focus is, and never below the footer',
+    async (name) => {
+      const { page } = await windows.open(sceneOf(name), view)
+      const seen = new Set<string>()
+      for (let tabs = 0; tabs < mostTabs; tabs++) {
+        await page.keyboard.press('Tab')
+        const { key, faults } = await page.evaluate(focusFaults)
+        expect([name, ...faults]).toEqual([name])
+        if (seen.has(key)) break
+        seen.add(key)
+      }
+      expect(seen.size).toBeGreaterThan(6)
+      await page.context().close()
+    },
+  )
 })

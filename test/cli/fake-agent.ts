@@ -23,6 +23,7 @@ const { values } = parseArgs({
     backend: { type: 'string', default: 'auto' },
     'no-local-discovery': { type: 'boolean', default: false },
     attached: { type: 'boolean', default: false },
+    rejoin: { type: 'boolean', default: false },
   },
 })
 const { home } = values

@@ -74,7 +74,7 @@ describe('a pool with one cluster', () => {
     await scenario.until(({ updates }) => updates >= 10)
     const late = await scenario.join('late', 140_000)
     await scenario.until(({ plan }) => plan!.layout.clusters.length === 2)
-    expect(said(scenario)).toContain('a new plan: late joins')
+    expect(said(scenario)).toContain('a new plan: late joined')
     expect(said(scenario).some((text) => text.includes('samples are lost'))).toBe(false)
     await endWhole(scenario, 300)
     expect((await scenario.end(late)).outcome).toBe('finished')

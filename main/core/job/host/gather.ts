@@ -78,7 +78,7 @@ export async function answerJoin(
   if (isBack && host.phase !== 'gathering') dropPeer(host, from.peer, 'its agent was started again')
   roll.enroll(from.peer, header.device, header.addresses)
   void host.send(from.peer, { type: 'admitted', certificate, name: hosted.spec.name })
-  const deed = isBack ? 'is back' : 'joins'
+  const deed = isBack ? 'is back' : 'joined'
   host.log.say(`${header.device.displayName} ${deed} (${header.device.backend})`)
   if (host.phase !== 'gathering') host.unplanned = `${header.device.displayName} ${deed}`
   sendRoster(host)

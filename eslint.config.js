@@ -40,6 +40,8 @@ export default defineConfig(
       '.dependency-cruiser.cjs',
       'docs-out/**',
       'main/desktop/dist/**',
+      // AssemblyScript: TypeScript's grammar with other types, checked by its own compiler.
+      'main/edge/engine/wasm/kernels/**',
       'renderer/dist/**',
       'release/**',
       '**/*.cjs',

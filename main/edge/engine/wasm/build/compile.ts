@@ -1,0 +1,38 @@
+/** The kernels as WebAssembly: the AssemblyScript sources of `kernels/`, with the tile of one width. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import asc from 'assemblyscript/asc'
+import { InvariantError } from '../../../../../shared/errors.ts'
+import { type TileWidth, tileSource } from './tile.ts'
+
+const folder = join(import.meta.dirname, '../kernels')
+
+const options = [
+  ...['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub'],
+  ...['--importMemory', '--sharedMemory', '--maximumMemory', '65536'],
+  ...['--enable', 'simd,relaxed-simd,threads'],
+]
+
+/** @throws InvariantError with the compiler's words when the sources do not compile */
+export async function compileKernels(width: TileWidth): Promise<Uint8Array> {
+  let binary: Uint8Array | undefined
+  const { error, stderr } = await asc.main(['module.ts', '--outFile', 'kernels.wasm', ...options], {
+    readFile: (name) => (name === 'tile.ts' ? tileSource(width) : readIfThere(join(folder, name))),
+    writeFile: (_name, contents) => {
+      if (typeof contents !== 'string') binary = contents
+    },
+    listFiles: () => [],
+  })
+  if (error !== null || binary === undefined)
+    throw new InvariantError(`the kernels do not compile: ${error?.message ?? ''}\n${stderr.toString()}`)
+  return binary
+}
+
+/** The compiler asks for files that may not be there; null tells it so. */
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    return null
+  }
+}

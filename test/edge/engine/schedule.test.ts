@@ -1,6 +1,6 @@
 /** The learning rate over updates. */
 import { describe, expect, it } from 'vitest'
-import { learningRateFactor } from '../../../main/edge/engine/tfjs/schedule.ts'
+import { learningRateFactor } from '../../../main/edge/engine/schedule.ts'
 import { learningRateSchedule } from '../../../shared/job/recipe.ts'
 
 const factors = (schedule: object, updates: readonly number[]) => {

@@ -7,7 +7,8 @@ import type { Tensor } from '@tensorflow/tfjs'
 import { InvalidInputError, InvariantError } from '../../../../shared/errors.ts'
 import type { Loss, Tally } from '../../../../shared/model/graph.ts'
 import type { HostTensor } from '../../../../shared/tensor.ts'
-import { checked, upload } from './host-tensors.ts'
+import { checked } from '../checks.ts'
+import { upload } from './host-tensors.ts'
 
 /** A loss against known labels. */
 export interface Judgement {

@@ -1,6 +1,5 @@
 /** What a stage is, before it holds a tensor: its layers, shapes and where its numbers lie. */
 import { InvalidInputError } from '../../../../shared/errors.ts'
-import type { LayerRange } from '../../../../shared/model/graph.ts'
 import type { Layer } from '../../../../shared/model/layers.ts'
 import {
   type LayerLayout,
@@ -11,6 +10,7 @@ import {
 } from '../../../../shared/model/layout.ts'
 import { bytesPerFloat, type Bytes } from '../../../../shared/units.ts'
 import type { StageSetup } from '../../../core/ports.ts'
+import { checkWithin } from '../checks.ts'
 import { createOptimizer } from './optimizers/choose.ts'
 import type { OptimizerRule } from './optimizers/rule.ts'
 
@@ -54,11 +54,4 @@ export function stageShape(setup: StageSetup): StageShape {
     outputShape: last.outputShape,
     bytesAtRest: bytesPerFloat * (layout.length + (1 + rule.moments) * layout.trainedLength),
   }
-}
-
-/** @throws InvalidInputError when a run of layers is empty or not within another */
-export function checkWithin([from, to]: LayerRange, [outerFrom, outerTo]: LayerRange): void {
-  const whole = Number.isInteger(from) && Number.isInteger(to)
-  if (!whole || from < outerFrom || to > outerTo || from >= to)
-    throw new InvalidInputError(`layers [${from}, ${to}) are not a run within [${outerFrom}, ${outerTo})`)
 }

@@ -6,9 +6,9 @@ import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { type Placed, stateLayout } from '../../../../shared/model/layout.ts'
 import { bytesPerFloat } from '../../../../shared/units.ts'
 import type { StateVector } from '../../../core/ports.ts'
+import { checkWithin } from '../checks.ts'
 import { download, upload } from './host-tensors.ts'
 import type { Stage } from './stage.ts'
-import { checkWithin } from './stage-shape.ts'
 
 /** What `readOptimizer` gives: each moment one vector over the trained parameters. */
 export interface OptimizerState {

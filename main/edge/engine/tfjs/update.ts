@@ -6,7 +6,7 @@ import type { StateLayout } from '../../../../shared/model/layout.ts'
 import type { StageSetup } from '../../../core/ports.ts'
 import type { GradientSum } from './gradient-sum.ts'
 import type { OptimizerRule } from './optimizers/rule.ts'
-import { learningRateFactor } from './schedule.ts'
+import { learningRateFactor } from '../schedule.ts'
 import type { Weights, WeightVersion } from './weights.ts'
 
 /** PyTorch's clip_grad_norm_ divides by a norm that is never 0. */

@@ -1,5 +1,5 @@
 /** The learning rate over updates. */
-import type { LearningRateSchedule } from '../../../../shared/job/recipe.ts'
+import type { LearningRateSchedule } from '../../../shared/job/recipe.ts'
 
 /**
  * The factor of the optimizer's learning rate for one update.

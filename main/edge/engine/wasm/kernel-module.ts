@@ -1,0 +1,94 @@
+/** The compiled kernels: which of the two modules is quicker here and right, and an instance of it on a heap. */
+import { readFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import type { Heap } from './memory/heap.ts'
+import { createHeap } from './memory/heap.ts'
+import { productIsRight, timeOfProduct } from './probe.ts'
+
+export type KernelWidth = 'wide' | 'narrow'
+
+/** The kernels that work on a range [from, to) of something, which may be shared between threads. */
+export type KernelName =
+  | 'adamMoments'
+  | 'adamStep'
+  | 'add'
+  | 'addToRows'
+  | 'attend'
+  | 'attendBack'
+  | 'averagePool'
+  | 'batchNorm'
+  | 'batchNormBack'
+  | 'batchNormRunning'
+  | 'columnSums'
+  | 'convolve'
+  | 'convolveTransposed'
+  | 'crossEntropy'
+  | 'dropout'
+  | 'embed'
+  | 'embedBack'
+  | 'gelu'
+  | 'geluBack'
+  | 'layerNorm'
+  | 'layerNormBack'
+  | 'layerNormParameters'
+  | 'maxPool'
+  | 'maxPoolBack'
+  | 'mix'
+  | 'multiply'
+  | 'multiplyTransposed'
+  | 'relu'
+  | 'reluBack'
+  | 'sgd'
+  | 'sgdAhead'
+  | 'silu'
+  | 'siluBack'
+  | 'spread'
+  | 'squaredError'
+  | 'squares'
+
+/** Kernels take addresses and numbers; those that return nothing return undefined. */
+export type Kernels = Readonly<Record<KernelName, (...given: readonly number[]) => number>>
+
+interface Exports extends Kernels {
+  readonly scratchBytes: () => number
+  readonly useScratch: (address: number) => void
+}
+
+let compiled: { readonly wide: WebAssembly.Module; readonly narrow: WebAssembly.Module } | undefined
+
+/** V8 widens vectors only with its flag set before the bytes are compiled for the first time in a process. */
+function modules() {
+  setFlagsFromString('--experimental-wasm-revectorize')
+  const read = (name: KernelWidth) =>
+    new WebAssembly.Module(readFileSync(new URL(`./generated/${name}.wasm`, import.meta.url)))
+  compiled ??= { wide: read('wide'), narrow: read('narrow') }
+  return compiled
+}
+
+/** Kernels of a width on a heap, with a scratch of their own in it. */
+export function openKernels(heap: Heap, width: KernelWidth): Kernels {
+  const { exports } = new WebAssembly.Instance(modules()[width], { env: { memory: heap.memory } })
+  const kernels = exports as unknown as Exports
+  kernels.useScratch(heap.allocateUncounted(kernels.scratchBytes()).address)
+  return kernels
+}
+
+let chosen: KernelWidth | undefined
+
+/**
+ * The width that is quicker on this machine, by a product of 192 × 192 matrices; some 35 ms, once a thread.
+ * Wide only where it also computes what it should.
+ */
+export function quickerWidth(): KernelWidth {
+  chosen ??= probe()
+  return chosen
+}
+
+function probe(): KernelWidth {
+  const timeOf = (width: KernelWidth): number => {
+    const heap = createHeap(0)
+    const kernels = openKernels(heap, width)
+    return productIsRight(kernels, heap) ? timeOfProduct(kernels, heap) : Infinity
+  }
+  return timeOf('wide') < timeOf('narrow') ? 'wide' : 'narrow'
+}

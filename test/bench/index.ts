@@ -2,10 +2,12 @@
 import { parseArgs } from 'node:util'
 import { benchMemory } from './memory.ts'
 import { benchPipeline } from './pipeline.ts'
+import { benchStep } from './step.ts'
 
 const benches: Readonly<Record<string, () => Promise<Record<string, number>>>> = {
   memory: benchMemory,
   pipeline: benchPipeline,
+  step: benchStep,
 }
 
 const { values, positionals } = parseArgs({ options: { json: { type: 'boolean' } }, allowPositionals: true })

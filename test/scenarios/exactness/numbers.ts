@@ -30,3 +30,16 @@ export function differences(found: Numbers, wanted: Numbers): string[] {
     return !one?.every(Number.isFinite) || other === undefined || bitsOf(one) !== bitsOf(other)
   })
 }
+
+/** The largest difference of any number, as a share of the largest of all; Infinity where one is missing. */
+export function furthest(found: Numbers, wanted: Numbers): number {
+  let [most, largest] = [0, 1e-12]
+  for (const [name, numbers] of wanted) {
+    const own = found.get(name)
+    for (const [at, value] of numbers.entries()) {
+      most = Math.max(most, Math.abs((own?.[at] ?? Infinity) - value))
+      largest = Math.max(largest, Math.abs(value))
+    }
+  }
+  return most / largest
+}

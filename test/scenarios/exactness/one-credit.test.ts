@@ -6,7 +6,7 @@ import { adamw, createPool, validationSamples } from './pool.ts'
 
 const targetUpdates = 6
 
-describe.each(['wasm', 'cpu'] as const)('a cluster with one credit on tfjs %s', (backend) => {
+describe.each(['wasm', 'cpu', 'kernels'] as const)('a cluster with one credit on %s', (backend) => {
   const opened = openEngines(backend, 4)
 
   async function trained({ graph }: CutModel, cuts: readonly number[], evaluateAtMs: readonly number[] = []) {

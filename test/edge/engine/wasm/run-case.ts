@@ -1,0 +1,76 @@
+/** A committed PyTorch case through a stage on our own kernels. */
+import { openKernels, type KernelWidth } from '../../../../main/edge/engine/wasm/kernel-module.ts'
+import { createHeap } from '../../../../main/edge/engine/wasm/memory/heap.ts'
+import { backward, createStage, forward, infer, type Stage } from '../../../../main/edge/engine/wasm/stage.ts'
+import { stageShape } from '../../../../main/edge/engine/wasm/stage-shape.ts'
+import { readState, writeState } from '../../../../main/edge/engine/wasm/state.ts'
+import { learningRateSchedule, optimizer } from '../../../../shared/job/recipe.ts'
+import { type LayerRange, type ModelGraph, modelGraph } from '../../../../shared/model/graph.ts'
+import type { Numbers, ReferenceCase } from '../layers/reference-cases.ts'
+
+/** Lets values through, so that the case's own layers are neither root nor leaf. */
+const through = (name: string) => ({ type: 'dropout', name, rate: 0 })
+
+function graphOf({ input, layers }: ReferenceCase): { graph: ModelGraph; range: LayerRange } {
+  const sample = input.shape.slice(1)
+  const tokens = input.dtype === 'int32'
+  const graph = modelGraph.parse({
+    format: 'rookery-model/1',
+    name: 'case',
+    task: 'classify',
+    input: tokens
+      ? { type: 'tokens', length: sample[0], vocabulary: 1_000_000 }
+      : { type: 'values', shape: sample },
+    layers: [...(tokens ? [] : [through('before')]), ...layers, through('after')],
+    loss: { type: 'cross-entropy' },
+  })
+  const from = tokens ? 0 : 1
+  return { graph, range: [from, from + layers.length] }
+}
+
+/** A stage of the case's layers, with its parameters. */
+export function stageOfCase(one: ReferenceCase, width: KernelWidth): Stage {
+  const { graph, range } = graphOf(one)
+  const shape = stageShape({
+    graph,
+    layers: range,
+    optimizer: optimizer.parse({ type: 'sgd', learningRate: 1 }),
+    learningRate: learningRateSchedule.parse({ type: 'constant' }),
+    seed: 1,
+    memoryBudgetBytes: 0,
+  })
+  const heap = createHeap(0)
+  const kernels = openKernels(heap, width)
+  const stage = createStage(shape, heap, (name, units, ...given) => kernels[name](0, units, ...given))
+  const values = new Float32Array(shape.layout.length)
+  for (const { name, offset } of [...shape.layout.trained, ...shape.layout.untrained])
+    values.set(one.parameters[name]!.values, offset)
+  writeState(stage, { layers: range, values }, false)
+  return stage
+}
+
+const elementsOf = ({ input }: ReferenceCase) =>
+  input.dtype === 'int32' ? Int32Array.from(input.values) : Float32Array.from(input.values)
+
+/** Output, gradients and state by the names of the reference. */
+export function runCase(one: ReferenceCase, width: KernelWidth): Numbers {
+  const stage = stageOfCase(one, width)
+  const batch = one.input.shape[0]!
+  const input = elementsOf(one)
+  if (!one.training) return new Map([['output', infer(stage, batch, input)]])
+  const output = forward(stage, { microBatch: 0, predictUpdates: 0, batch, input })
+  const byInput = backward(stage, 0, Float32Array.from(one.outputGradient.values))
+  const { layout, setup } = stage.shape
+  const sums = stage.heap.floats(stage.updater.sums, layout.trainedLength)
+  const state = readState(stage, setup.layers).values
+  return new Map([
+    ['output', output],
+    ...(byInput === undefined ? [] : [['gradient of the input', byInput] as const]),
+    ...layout.trained.map(
+      ({ name, offset, length }) => [`gradient of ${name}`, sums.slice(offset, offset + length)] as const,
+    ),
+    ...layout.untrained.map(
+      ({ name, offset, length }) => [`state ${name}`, state.slice(offset, offset + length)] as const,
+    ),
+  ])
+}

@@ -3,51 +3,8 @@ import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import type { Heap } from './memory/heap.ts'
 import { createHeap } from './memory/heap.ts'
+import type { Kernels, KernelWidth } from './kernels.ts'
 import { productIsRight, timeOfProduct } from './probe.ts'
-
-export type KernelWidth = 'wide' | 'narrow'
-
-/** The kernels that work on a range [from, to) of something, which may be shared between threads. */
-export type KernelName =
-  | 'adamMoments'
-  | 'adamStep'
-  | 'add'
-  | 'addToRows'
-  | 'attend'
-  | 'attendBack'
-  | 'averagePool'
-  | 'batchNorm'
-  | 'batchNormBack'
-  | 'batchNormRunning'
-  | 'columnSums'
-  | 'convolve'
-  | 'convolveTransposed'
-  | 'crossEntropy'
-  | 'dropout'
-  | 'embed'
-  | 'embedBack'
-  | 'gelu'
-  | 'geluBack'
-  | 'layerNorm'
-  | 'layerNormBack'
-  | 'layerNormParameters'
-  | 'maxPool'
-  | 'maxPoolBack'
-  | 'mix'
-  | 'multiply'
-  | 'multiplyTransposed'
-  | 'relu'
-  | 'reluBack'
-  | 'sgd'
-  | 'sgdAhead'
-  | 'silu'
-  | 'siluBack'
-  | 'spread'
-  | 'squaredError'
-  | 'squares'
-
-/** Kernels take addresses and numbers; those that return nothing return undefined. */
-export type Kernels = Readonly<Record<KernelName, (...given: readonly number[]) => number>>
 
 interface Exports extends Kernels {
   readonly scratchBytes: () => number

@@ -8,7 +8,7 @@
 import { InvariantError } from '../../../../shared/errors.ts'
 import { bytesPerFloat } from '../../../../shared/units.ts'
 import type { StateLayout } from '../../../../shared/model/layout.ts'
-import type { KernelName } from './kernel-module.ts'
+import type { KernelName } from './kernels.ts'
 import { createFreeList } from './memory/free-list.ts'
 import type { Block, Heap } from './memory/heap.ts'
 

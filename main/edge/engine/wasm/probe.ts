@@ -1,6 +1,6 @@
 /** A product of known matrices: is it right, and how long does it take? */
 import { bytesPerFloat } from '../../../../shared/units.ts'
-import type { Kernels } from './kernel-module.ts'
+import type { Kernels } from './kernels.ts'
 import type { Heap } from './memory/heap.ts'
 
 const extent = 192

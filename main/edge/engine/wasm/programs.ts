@@ -68,13 +68,20 @@ function planProgram(
     shape: shape.inputShape,
     prefix: '',
   })
-  const judged = purpose === 'loss' || purpose === 'judge'
-  const classes = shape.outputShape.at(-1) ?? 1
-  const loss = judged
-    ? planLoss(plan, shape.setup.graph.loss, { wire: output, classes }, purpose === 'loss')
-    : undefined
+  const loss = planJudging(shape, purpose, { plan, output })
   const outputGradient = purpose === 'pass' ? plan.borrow(output.length) : undefined
   const dy = loss?.gradient ?? outputGradient
-  const dx = training && dy !== undefined ? back(dy, !shape.isRoot) : undefined
+  const dx = dy && back(dy, !shape.isRoot)
   return { plan, input, output, loss, outputGradient, inputGradient: shape.isRoot ? undefined : dx }
+}
+
+/** The loss after the last layer, where the purpose wants one. */
+function planJudging(
+  { setup, outputShape }: StageShape,
+  purpose: Purpose,
+  { plan, output }: { plan: Plan; output: Wire },
+): PlannedLoss | undefined {
+  if (purpose !== 'loss' && purpose !== 'judge') return undefined
+  const classes = outputShape.at(-1) ?? 1
+  return planLoss(plan, setup.graph.loss, { wire: output, classes }, purpose === 'loss')
 }

@@ -1,7 +1,7 @@
 /** The optimizer's side of a stage: its memory, the step that takes the gathered gradient, and prediction from it. */
 import { InvariantError } from '../../../../shared/errors.ts'
 import { bytesPerFloat } from '../../../../shared/units.ts'
-import type { UpdateResult } from '../../../core/ports.ts'
+import type { StageSetup, UpdateResult } from '../../../core/ports.ts'
 import { learningRateFactor } from '../schedule.ts'
 import { type Block, type Heap, allocateZeros } from './memory/heap.ts'
 import { createOptimizer } from './optimizers/choose.ts'
@@ -41,16 +41,12 @@ export function createUpdater({ shape, heap, run, weights }: UpdaterParts): Upda
   const { layout, setup } = shape
   const length = layout.trainedLength
   const bytes = length * bytesPerFloat
-  const largest = layout.trained.reduce((most, placed) => Math.max(most, placed.length), 0)
-  const spare = setup.optimizer.type === 'lamb' ? heap.allocate(largest * bytesPerFloat).address : 0
-  const rule = createOptimizer(setup.optimizer, { run, layout }, spare)
+  const rule = createOptimizer(setup.optimizer, { run, layout }, spareFor(shape, heap))
   const sums = allocateZeros(heap, bytes)
   const moments = Array.from({ length: rule.moments }, () => allocateZeros(heap, bytes))
   const addresses = moments.map(({ address }) => address)
   let count = 0
   let predicted: { readonly ahead: number; readonly version: WeightVersion } | undefined
-  const rate = (update: number) =>
-    setup.optimizer.learningRate * learningRateFactor(setup.learningRate, update)
   const clear = () => {
     heap.floats(sums.address, length).fill(0)
     count = 0
@@ -69,11 +65,10 @@ export function createUpdater({ shape, heap, run, weights }: UpdaterParts): Upda
         clear()
         return { applied: false, gradientNorm }
       }
-      const clipping = Math.min(1, (setup.clipNorm ?? Infinity) / (gradientNorm + clipEpsilon))
       const time = {
-        learningRate: rate(updater.updates),
+        learningRate: rateAt(setup, updater.updates),
         update: updater.updates + 1,
-        scale: clipping / count,
+        scale: clipping(gradientNorm, setup.clipNorm) / count,
       }
       updater.forgetPrediction()
       weights.advance((from, to) => {
@@ -87,7 +82,7 @@ export function createUpdater({ shape, heap, run, weights }: UpdaterParts): Upda
       if (ahead === 0 || updater.updates === 0 || rule.moments === 0) return weights.newest
       if (predicted?.ahead === ahead) return predicted.version
       updater.forgetPrediction()
-      const reach = ahead * rate(updater.updates)
+      const reach = ahead * rateAt(setup, updater.updates)
       const version = weights.derive((from, to) => {
         rule.ahead({ from, to, moments: addresses }, reach, updater.updates)
       })
@@ -100,4 +95,18 @@ export function createUpdater({ shape, heap, run, weights }: UpdaterParts): Upda
     },
   }
   return updater
+}
+
+/** The learning rate of an update, from 0. */
+const rateAt = ({ optimizer, learningRate }: StageSetup, update: number) =>
+  optimizer.learningRate * learningRateFactor(learningRate, update)
+
+/** What a gradient is scaled by so that its norm is no larger than wanted. */
+const clipping = (norm: number, most = Infinity) => Math.min(1, most / (norm + clipEpsilon))
+
+/** Room for the way of the largest parameter, which LAMB alone needs. */
+function spareFor({ layout, setup }: StageShape, heap: Heap): number {
+  if (setup.optimizer.type !== 'lamb') return 0
+  const largest = layout.trained.reduce((most, placed) => Math.max(most, placed.length), 0)
+  return heap.allocate(largest * bytesPerFloat).address
 }

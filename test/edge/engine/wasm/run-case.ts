@@ -1,5 +1,6 @@
 /** A committed PyTorch case through a stage on our own kernels. */
-import { openKernels, type KernelWidth } from '../../../../main/edge/engine/wasm/kernel-module.ts'
+import { openKernels } from '../../../../main/edge/engine/wasm/kernel-module.ts'
+import type { KernelWidth } from '../../../../main/edge/engine/wasm/kernels.ts'
 import { createHeap } from '../../../../main/edge/engine/wasm/memory/heap.ts'
 import { backward, createStage, forward, infer, type Stage } from '../../../../main/edge/engine/wasm/stage.ts'
 import { stageShape } from '../../../../main/edge/engine/wasm/stage-shape.ts'

@@ -1,10 +1,24 @@
 /** The kernels as WebAssembly: the AssemblyScript sources of `kernels/`, with the tile of one width. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import asc from 'assemblyscript/asc'
 import { InvariantError } from '../../../../../shared/errors.ts'
 import { type TileWidth, tileSource } from './tile.ts'
 
+/** What is used of the compiler. Its own types would declare AssemblyScript's globals for the whole program. */
+interface Compiler {
+  createMemoryStream(): { toString(): string }
+  main(
+    options: readonly string[],
+    world: {
+      readonly stderr: object
+      readonly readFile: (name: string) => string | null | Promise<string | null>
+      readonly writeFile: (name: string, contents: string | Uint8Array) => void
+      readonly listFiles: () => readonly string[]
+    },
+  ): Promise<{ readonly error: Error | null }>
+}
+
+const compiler = 'assemblyscript/asc'
 const folder = join(import.meta.dirname, '../kernels')
 
 const options = [
@@ -16,7 +30,10 @@ const options = [
 /** @throws InvariantError with the compiler's words when the sources do not compile */
 export async function compileKernels(width: TileWidth): Promise<Uint8Array> {
   let binary: Uint8Array | undefined
-  const { error, stderr } = await asc.main(['module.ts', '--outFile', 'kernels.wasm', ...options], {
+  const asc = (await import(compiler)) as Compiler
+  const stderr = asc.createMemoryStream()
+  const { error } = await asc.main(['module.ts', '--outFile', 'kernels.wasm', ...options], {
+    stderr,
     readFile: (name) => (name === 'tile.ts' ? tileSource(width) : readIfThere(join(folder, name))),
     writeFile: (_name, contents) => {
       if (typeof contents !== 'string') binary = contents

@@ -11,36 +11,6 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => i
 
 /** The file `kernels/tile.ts` for one width. */
 export function tileSource(width: TileWidth): string {
-  const vectors = numbers(width / 4)
-  const grid = numbers(rows)
-  const row = (write: (vector: number) => string, between = '; ') => vectors.map(write).join(between)
-  const zeros = grid.map((r) => row((v) => `c${r}_${v} = zero`, ', ')).join(',\n    ')
-  const loadB = row((v) => `b${v} = v128.load(b, ${16 * v})`, ', ')
-  const multiply = (r: number, address: string) =>
-    `x = v128.load32_splat(${address}); ${row((v) => `c${r}_${v} = f32x4.relaxed_madd(x, b${v}, c${r}_${v})`)}`
-  const spill = grid
-    .map((r) => row((v) => `v128.store(spare, c${r}_${v}, ${4 * (r * width + 4 * v)})`))
-    .join('\n    ')
-  const addStart = grid
-    .map(
-      (r) => `${row((v) => `c${r}_${v} = f32x4.add(c${r}_${v}, v128.load(s, ${16 * v}))`)}; s += startStep`,
-    )
-    .join('\n      ')
-  const store = grid
-    .map((r) => `${row((v) => `v128.store(c, c${r}_${v}, ${16 * v})`)}; c += step`)
-    .join('\n    ')
-  const finish = `
-  const step = <usize>ldc << 2, startStep = <usize>ldStart << 2
-  if (m == MR && n == NR) {
-    if (start) {
-      let s = start
-      ${addStart}
-    }
-    ${store}
-  } else {
-    ${spill}
-    storePart(spare, m, n, c, step, start, startStep)
-  }`
   return `// Written by build/tile.ts.
 export const MR: i32 = ${rows}
 export const NR: i32 = ${width}
@@ -57,45 +27,89 @@ function storePart(spare: usize, m: i32, n: i32, c: usize, step: usize, start: u
     start += start ? startStep : 0
   }
 }
+${tileOfRows(width)}
+${tileOfColumns(width)}`
+}
 
 /** C[m, n] = start[m, n] + Σ_tap Σ_k A_tap[m, k] · B[tap·depth + k, n]. The table holds MR row addresses a tap. */
+function tileOfRows(width: TileWidth): string {
+  const starts = grid.map((r) => `a${r} = load<usize>(table, ${4 * r})`).join(', ')
+  return `
 export function tileOfRows(
   taps: i32, table: usize, depth: i32, b: usize,
   m: i32, n: i32, c: usize, ldc: i32, start: usize, ldStart: i32, spare: usize,
 ): void {
-  const zero = f32x4.splat(0)
-  let ${zeros}
+  ${zeros(width)}
   for (; taps > 0; taps--) {
-    let ${grid.map((r) => `a${r} = load<usize>(table, ${4 * r})`).join(', ')}
+    let ${starts}
     table += ${4 * rows}
     for (let k = depth; k > 0; k--) {
-      const ${loadB}
-      let x: v128
-      ${grid.map((r) => multiply(r, `a${r}`)).join('\n      ')}
+      ${multiplyRows(width, (r) => `a${r}`)}
       ${grid.map((r) => `a${r} += 4`).join('; ')}
       b += ${4 * width}
     }
-  }${finish}
+  }
+  ${finish(width)}
+}`
 }
 
 /** C[m, n] = start[m, n] + Σ_run Σ_p A_run[p, m] · B_run[p, n]. The table holds (A, B, length) a run. */
+function tileOfColumns(width: TileWidth): string {
+  return `
 export function tileOfColumns(
   runs: i32, table: usize, aOffset: usize, bOffset: usize, aStep: usize, bStep: usize,
   m: i32, n: i32, c: usize, ldc: i32, start: usize, ldStart: i32, spare: usize,
 ): void {
-  const zero = f32x4.splat(0)
-  let ${zeros}
+  ${zeros(width)}
   for (; runs > 0; runs--) {
     let a = load<usize>(table) + aOffset, b = load<usize>(table, 4) + bOffset
     for (let p = load<i32>(table, 8); p > 0; p--) {
-      const ${loadB}
-      let x: v128
-      ${grid.map((r) => multiply(r, `a, ${4 * r}`)).join('\n      ')}
+      ${multiplyRows(width, (r) => `a, ${4 * r}`)}
       a += aStep
       b += bStep
     }
     table += 12
-  }${finish}
+  }
+  ${finish(width)}
+}`
 }
-`
+
+const grid = numbers(rows)
+
+/** The same for each vector of a row. */
+const eachVector = (width: TileWidth, write: (vector: number) => string, between = '; ') =>
+  numbers(width / 4)
+    .map(write)
+    .join(between)
+
+const zeros = (width: TileWidth) =>
+  `const zero = f32x4.splat(0)
+  let ${grid.map((r) => eachVector(width, (v) => `c${r}_${v} = zero`, ', ')).join(',\n    ')}`
+
+/** c[r] += A[r] · B for a row of B at b; `address` says where A[r] lies. */
+function multiplyRows(width: TileWidth, address: (row: number) => string): string {
+  const lines = grid.map((r) => {
+    const sums = eachVector(width, (v) => `c${r}_${v} = f32x4.relaxed_madd(x, b${v}, c${r}_${v})`)
+    return `x = v128.load32_splat(${address(r)}); ${sums}`
+  })
+  return `const ${eachVector(width, (v) => `b${v} = v128.load(b, ${16 * v})`, ', ')}
+      let x: v128
+      ${lines.join('\n      ')}`
+}
+
+/** Add the start and store; a tile at the edge goes over spare memory. */
+function finish(width: TileWidth): string {
+  const each = (write: (row: number, vector: number) => string, after = '') =>
+    grid.map((r) => eachVector(width, (v) => write(r, v)) + after).join('\n    ')
+  return `const step = <usize>ldc << 2, startStep = <usize>ldStart << 2
+  if (m == MR && n == NR) {
+    if (start) {
+      let s = start
+      ${each((r, v) => `c${r}_${v} = f32x4.add(c${r}_${v}, v128.load(s, ${16 * v}))`, '; s += startStep')}
+    }
+    ${each((r, v) => `v128.store(c, c${r}_${v}, ${16 * v})`, '; c += step')}
+  } else {
+    ${each((r, v) => `v128.store(spare, c${r}_${v}, ${4 * (r * width + 4 * v)})`)}
+    storePart(spare, m, n, c, step, start, startStep)
+  }`
 }

@@ -1,5 +1,5 @@
 /** Activations, element by element: [B, ...] → [B, ...]. */
-import type { KernelName } from '../kernel-module.ts'
+import type { KernelName } from '../kernels.ts'
 import type { Plan, Wire } from '../plan.ts'
 import type { LayerPlanner, Planned } from './planner.ts'
 

@@ -62,10 +62,13 @@ function byMicroBatch(layer: { epsilon: number; momentum: number }, x: Wire, sit
     back(dy, wanted) {
       const [dScale, dShift] = [gradient('scale'), gradient('shift')]
       const dx = wanted ? plan.borrow(x.length) : undefined
+      const spare = plan.borrow(3 * width)
       plan.backward.push((at) => {
         const seen = [at(x), at(scale), at(mean), at(inverse), at(dy)] as const
-        plan.run('batchNormBack', width, rows, width, ...seen, dx ? at(dx) : 0, at(dScale), at(dShift))
+        const found = [dx ? at(dx) : 0, at(dScale), at(dShift), at(spare)] as const
+        plan.run('batchNormBack', width, rows, width, ...seen, ...found)
       })
+      plan.done(spare)
       plan.done(dy)
       return dx
     },

@@ -20,7 +20,7 @@ export interface FreeList {
 
 export function createFreeList(start = 0): FreeList {
   /** Free spans by offset, never touching each other. */
-  const spans: { offset: number; bytes: Bytes }[] = []
+  const spans: Span[] = []
   let top = start
   const grow = (bytes: Bytes): number => {
     const last = spans.at(-1)
@@ -41,24 +41,33 @@ export function createFreeList(start = 0): FreeList {
       if (span === undefined) return grow(bytes)
       const { offset } = span
       if (span.bytes === bytes) spans.splice(index, 1)
-      else Object.assign(span, { offset: offset + bytes, bytes: span.bytes - bytes })
+      else spans[index] = { offset: offset + bytes, bytes: span.bytes - bytes }
       return offset
     },
     give(offset, wanted) {
       const bytes = aligned(wanted)
       const found = spans.findIndex((span) => span.offset > offset)
       const index = found < 0 ? spans.length : found
-      const [before, after] = [spans[index - 1], spans[index]]
-      if (before !== undefined && before.offset + before.bytes > offset)
+      if (endOf(spans[index - 1]) > offset)
         throw new InvariantError(`bytes at ${offset} were given back twice`)
-      const joins = before !== undefined && before.offset + before.bytes === offset
-      const span = joins ? before : { offset, bytes: 0 }
-      span.bytes += bytes
-      if (!joins) spans.splice(index, 0, span)
-      if (after !== undefined && span.offset + span.bytes === after.offset) {
-        span.bytes += after.bytes
-        spans.splice(spans.indexOf(after), 1)
-      }
+      spans.splice(index, 0, { offset, bytes })
+      join(spans, index)
+      join(spans, index - 1)
     },
   }
+}
+
+interface Span {
+  readonly offset: number
+  bytes: Bytes
+}
+
+const endOf = (span: Span | undefined): number => (span === undefined ? 0 : span.offset + span.bytes)
+
+/** Make a span and the one after it one, where they touch. */
+function join(spans: Span[], index: number): void {
+  const [span, next] = [spans[index], spans[index + 1]]
+  if (!span || next?.offset !== endOf(span)) return
+  span.bytes += next.bytes
+  spans.splice(index + 1, 1)
 }

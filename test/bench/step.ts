@@ -137,8 +137,8 @@ export async function benchStep(): Promise<Record<string, number>> {
   ]
   const engines = new Map<string, StageEngine>([
     ['tfjs', await createTfjsEngine({ backend: 'wasm' })],
-    ['narrow', createWasmEngine({ kernels: 'narrow' })],
-    ['wide', createWasmEngine({ kernels: 'wide' })],
+    ['narrow', createWasmEngine({ kernels: 'narrow', threads: 1 })],
+    ['wide', createWasmEngine({ kernels: 'wide', threads: 1 })],
   ])
   const figures: Record<string, number> = {}
   for (const subject of subjects) {

@@ -16,7 +16,7 @@ export function openEngines(name: EngineName, count: number): { engines: readonl
   const opened: { engines: readonly StageEngine[] } = { engines: [] }
   const open = (): Promise<StageEngine> =>
     name === 'kernels'
-      ? Promise.resolve(createWasmEngine({ kernels: 'auto' }))
+      ? Promise.resolve(createWasmEngine({ kernels: 'auto', threads: 1 }))
       : createTfjsEngine({ backend: name })
   beforeAll(async () => {
     opened.engines = await Promise.all(Array.from({ length: count }, open))

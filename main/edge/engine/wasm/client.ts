@@ -4,8 +4,8 @@ import { type EngineThread, connectEngine } from '../protocol.ts'
 import type { WasmEngineSettings } from './stage-engine.ts'
 
 /** @throws EngineDiedError when the thread cannot start */
-export function startWasmEngineThread({ kernels }: WasmEngineSettings): Promise<EngineThread> {
+export function startWasmEngineThread({ kernels, threads }: WasmEngineSettings): Promise<EngineThread> {
   return connectEngine(
-    new Worker(new URL('./worker.ts', import.meta.url), { workerData: { kernels }, name: 'engine' }),
+    new Worker(new URL('./worker.ts', import.meta.url), { workerData: { kernels, threads }, name: 'engine' }),
   )
 }

@@ -3,13 +3,8 @@ import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import type { Heap } from './memory/heap.ts'
 import { createHeap } from './memory/heap.ts'
-import type { Kernels, KernelWidth } from './kernels.ts'
+import { type KernelWidth, type OpenKernels, instantiate } from './kernels.ts'
 import { productIsRight, timeOfProduct } from './probe.ts'
-
-interface Exports extends Kernels {
-  readonly scratchBytes: () => number
-  readonly useScratch: (address: number) => void
-}
 
 let compiled: { readonly wide: WebAssembly.Module; readonly narrow: WebAssembly.Module } | undefined
 
@@ -22,12 +17,16 @@ function modules() {
   return compiled
 }
 
-/** Kernels of a width on a heap, with a scratch of their own in it. */
-export function openKernels(heap: Heap, width: KernelWidth): Kernels {
-  const { exports } = new WebAssembly.Instance(modules()[width], { env: { memory: heap.memory } })
-  const kernels = exports as unknown as Exports
-  kernels.useScratch(heap.allocateUncounted(kernels.scratchBytes()).address)
+/** An instance of the kernels on a heap, with a scratch of its own in it. */
+export function openKernels(heap: Heap, width: KernelWidth): OpenKernels {
+  const kernels = instantiate(modules()[width], heap.memory)
+  kernels.useScratch(heap.allocateUncounted(kernels.scratchBytes()).address, 0)
   return kernels
+}
+
+/** What another thread needs for an instance of its own. */
+export function moduleOf(width: KernelWidth): WebAssembly.Module {
+  return modules()[width]
 }
 
 let chosen: KernelWidth | undefined

@@ -42,3 +42,16 @@ export type KernelName =
 
 /** Kernels take addresses and numbers; those that return nothing return undefined. */
 export type Kernels = Readonly<Record<KernelName, (...given: readonly number[]) => number>>
+
+/** Beside the kernels: what threads need to share them. */
+export interface OpenKernels extends Kernels {
+  readonly scratchBytes: () => number
+  readonly useScratch: (address: number, thread: number) => void
+  readonly closeTicket: (control: number) => void
+  readonly share: (control: number, kernel: number, units: number, grain: number) => void
+  readonly help: (control: number) => void
+}
+
+export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): OpenKernels {
+  return new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as OpenKernels
+}

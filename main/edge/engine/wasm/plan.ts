@@ -41,11 +41,17 @@ export type Step = (address: Address, bases: Bases) => void
 /** Run a kernel over [0, units) of its work; several threads may share it. */
 export type RunKernel = (name: KernelName, units: number, ...given: readonly number[]) => number
 
+/** Who computes. */
+export interface Compute {
+  readonly run: RunKernel
+  /** Kernels of so many threads at once. */
+  readonly threads: number
+}
+
 /** What layers plan with. */
-export interface Plan {
+export interface Plan extends Compute {
   readonly batch: number
   readonly training: boolean
-  readonly run: RunKernel
   readonly heap: Heap
   /** Of the forward pass, and what follows it once a micro-batch (running statistics). */
   readonly forward: Step[]
@@ -73,10 +79,9 @@ export interface Plan {
 }
 
 /** What a plan is made for. */
-export interface PlanSetting {
+export interface PlanSetting extends Compute {
   readonly batch: number
   readonly training: boolean
-  readonly run: RunKernel
   readonly heap: Heap
   readonly layout: StateLayout
 }

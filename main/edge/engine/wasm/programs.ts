@@ -3,7 +3,7 @@ import { elementCount } from '../../../../shared/tensor.ts'
 import { planLayers } from './layers/plan-layers.ts'
 import { type PlannedLoss, planLoss } from './losses.ts'
 import type { Heap } from './memory/heap.ts'
-import { type Plan, type RunKernel, type Wire, createPlan } from './plan.ts'
+import { type Compute, type Plan, type Wire, createPlan } from './plan.ts'
 import type { StageShape } from './stage-shape.ts'
 
 /** pass: forward and backward; loss: to the loss and back; infer and judge: the same in evaluation, no way back. */
@@ -29,7 +29,7 @@ export interface Programs {
 /** Sizes differ by the last micro-batch of an epoch and by what evaluation asks for: few at a time. */
 const mostKept = 12
 
-export function createPrograms(shape: StageShape, heap: Heap, run: RunKernel): Programs {
+export function createPrograms(shape: StageShape, heap: Heap, compute: Compute): Programs {
   const known = new Map<string, Program>()
   const forgetOldest = () => {
     const [oldest] = known
@@ -40,7 +40,7 @@ export function createPrograms(shape: StageShape, heap: Heap, run: RunKernel): P
   return {
     of(purpose, batch) {
       const key = `${purpose} ${batch}`
-      const program = known.get(key) ?? planProgram(shape, purpose, { batch, heap, run })
+      const program = known.get(key) ?? planProgram(shape, purpose, { batch, heap, ...compute })
       // Least recently used first.
       known.delete(key)
       if (known.size >= mostKept) forgetOldest()
@@ -57,7 +57,7 @@ export function createPrograms(shape: StageShape, heap: Heap, run: RunKernel): P
 function planProgram(
   shape: StageShape,
   purpose: Purpose,
-  setting: { batch: number; heap: Heap; run: RunKernel },
+  setting: Compute & { batch: number; heap: Heap },
 ): Program {
   const training = purpose === 'pass' || purpose === 'loss'
   const plan = createPlan({ ...setting, training, layout: shape.layout })

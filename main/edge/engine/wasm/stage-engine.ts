@@ -2,34 +2,46 @@
 import { InvariantError } from '../../../../shared/errors.ts'
 import type { StageEngine, StageSetup } from '../../../core/ports.ts'
 import * as calls from './calls.ts'
-import { openKernels, quickerWidth } from './kernel-module.ts'
+import { quickerWidth } from './kernel-module.ts'
 import type { KernelWidth } from './kernels.ts'
 import { createHeap } from './memory/heap.ts'
-import type { RunKernel } from './plan.ts'
 import { type Stage, createStage, discard } from './stage.ts'
 import { stageShape } from './stage-shape.ts'
+import { type ThreadPool, createThreadPool } from './thread-pool.ts'
 import { readOptimizer, readState, writeOptimizer, writeState } from './state.ts'
 
 export interface WasmEngineSettings {
   /** Which kernels; auto: those that a probe finds quicker. */
   readonly kernels: KernelWidth | 'auto'
+  /** How many threads compute, this one included. */
+  readonly threads: number
+}
+
+/** A stage, and who computes it. */
+interface Loaded {
+  readonly stage: Stage
+  readonly pool: ThreadPool
 }
 
 export function createWasmEngine(settings: WasmEngineSettings): StageEngine {
   const width = settings.kernels === 'auto' ? quickerWidth() : settings.kernels
   const inOrder = createQueue()
-  let loaded: Stage | undefined
+  let loaded: Loaded | undefined
+  const unload = () => {
+    loaded?.pool.stop()
+    loaded = undefined
+  }
   const withStage = <T>(work: (stage: Stage) => T): Promise<T> =>
     inOrder(() => {
       if (loaded === undefined) throw new InvariantError('no stage is loaded in this engine')
-      return work(loaded)
+      return work(loaded.stage)
     })
   return {
     backend: `kernels-${width}`,
     load: (setup) =>
       inOrder(() => {
-        loaded = undefined
-        loaded = build(setup, width)
+        unload()
+        loaded = build(setup, width, settings.threads)
       }),
     forward: (request) => withStage((stage) => calls.forward(stage, request)),
     forwardLoss: (request) => withStage((stage) => calls.forwardLoss(stage, request)),
@@ -43,18 +55,22 @@ export function createWasmEngine(settings: WasmEngineSettings): StageEngine {
     addToState: (state) => withStage((stage) => { writeState(stage, state, true) }), // prettier-ignore
     readOptimizer: () => withStage(readOptimizer),
     writeOptimizer: (state) => withStage((stage) => { writeOptimizer(stage, state) }), // prettier-ignore
-    memory: () => inOrder(() => loaded?.heap.read() ?? { tensors: 0, bytes: 0, peakBytes: 0 }),
-    unload: () => inOrder(() => { loaded = undefined }), // prettier-ignore
+    memory: () => inOrder(() => loaded?.stage.heap.read() ?? { tensors: 0, bytes: 0, peakBytes: 0 }),
+    unload: () => inOrder(unload),
   }
 }
 
 /** A stage on a heap of its own: forgetting the stage gives all of it back. */
-function build(setup: StageSetup, width: KernelWidth): Stage {
+function build(setup: StageSetup, width: KernelWidth, threads: number): Loaded {
   const shape = stageShape(setup)
   const heap = createHeap(setup.memoryBudgetBytes)
-  const kernels = openKernels(heap, width)
-  const run: RunKernel = (name, units, ...given) => kernels[name](0, units, ...given)
-  return createStage(shape, heap, run)
+  const pool = createThreadPool(heap, width, threads)
+  try {
+    return { stage: createStage(shape, heap, { run: pool.run, threads }), pool }
+  } catch (thrown) {
+    pool.stop()
+    throw thrown
+  }
 }
 
 /** Runs one job after the other, in the order given; one that fails does not stop the next. */

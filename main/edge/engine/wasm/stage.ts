@@ -10,7 +10,7 @@ import { seedFrom } from '../../../../shared/random.ts'
 import { bytesPerFloat } from '../../../../shared/units.ts'
 import type { Labels } from './losses.ts'
 import { type Block, type Heap, allocateZeros } from './memory/heap.ts'
-import { type Bases, type RunKernel, type Wire, runSteps } from './plan.ts'
+import { type Bases, type Compute, type Wire, runSteps } from './plan.ts'
 import { type Program, type Programs, createPrograms } from './programs.ts'
 import type { StageShape } from './stage-shape.ts'
 import { type Updater, createUpdater } from './updater.ts'
@@ -22,7 +22,6 @@ export type Elements = Float32Array | Int32Array
 export interface Stage {
   readonly shape: StageShape
   readonly heap: Heap
-  readonly run: RunKernel
   readonly programs: Programs
   readonly weights: Weights
   readonly updater: Updater
@@ -49,12 +48,13 @@ export interface Arrival {
 }
 
 /** Build a stage, its weights zero. @throws DeviceMemoryError */
-export function createStage(shape: StageShape, heap: Heap, run: RunKernel): Stage {
+export function createStage(shape: StageShape, heap: Heap, compute: Compute): Stage {
+  const { run } = compute
   const { layout } = shape
   const weights = createWeights(heap, layout.trainedLength)
   return {
-    ...{ shape, heap, run, weights },
-    programs: createPrograms(shape, heap, run),
+    ...{ shape, heap, weights },
+    programs: createPrograms(shape, heap, compute),
     updater: createUpdater({ shape, heap, run, weights }),
     running: allocateZeros(heap, (layout.length - layout.trainedLength) * bytesPerFloat),
     inFlight: new Map(),

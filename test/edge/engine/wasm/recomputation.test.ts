@@ -16,7 +16,7 @@ const optimizer = { type: 'adamw', learningRate: 0.01 }
 
 /** Three rounds of eight micro-batches in flight. @returns the numbers after, and the most memory taken */
 async function trained(graph: typeof convolutional, memoryBudgetBytes: number) {
-  const engine = createWasmEngine({ kernels: 'narrow' })
+  const engine = createWasmEngine({ kernels: 'narrow', threads: 1 })
   const layers = [0, graph.layers.length - 1] as const
   await begin(engine, setupOf(graph, { layers, optimizer, memoryBudgetBytes }))
   const tokens = graph.input.type === 'tokens'

@@ -42,7 +42,10 @@ export function stageOfCase(one: ReferenceCase, width: KernelWidth): Stage {
   })
   const heap = createHeap(0)
   const kernels = openKernels(heap, width)
-  const stage = createStage(shape, heap, (name, units, ...given) => kernels[name](0, units, ...given))
+  const stage = createStage(shape, heap, {
+    run: (name, units, ...given) => kernels[name](0, units, ...given),
+    threads: 1,
+  })
   const values = new Float32Array(shape.layout.length)
   for (const { name, offset } of [...shape.layout.trained, ...shape.layout.untrained])
     values.set(one.parameters[name]!.values, offset)

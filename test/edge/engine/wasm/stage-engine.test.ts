@@ -10,14 +10,14 @@ const prepareOracle = () => openBackend('cpu')
 for (const kernels of ['narrow', 'wide'] as const)
   stageEngineContract({
     name: `${kernels} kernels, in this thread`,
-    open: () => Promise.resolve(createWasmEngine({ kernels })),
+    open: () => Promise.resolve(createWasmEngine({ kernels, threads: 1 })),
     close: (engine) => engine.unload(),
     prepareOracle,
   })
 
 stageEngineContract({
-  name: 'kernels of its choice, in a thread of its own',
-  open: () => startWasmEngineThread({ kernels: 'auto' }),
+  name: 'kernels of its choice, in a thread of its own with two helpers',
+  open: () => startWasmEngineThread({ kernels: 'auto', threads: 3 }),
   close: (engine) => (engine as EngineThread).stop(),
   prepareOracle,
 })

@@ -7,6 +7,7 @@
  */
 import { multiply } from './multiply'
 import { multiplyTransposed } from './multiply-transposed'
+import { threadNumber } from './scratch'
 import { softmaxRow, softmaxRowBack } from './softmax'
 import { at } from './vector'
 
@@ -36,7 +37,7 @@ export function attend(
   }
 }
 
-/** `spare`: T·T floats for each of `parts` ranges; this is range `part`. */
+/** `spare`: T·T floats for each thread. */
 export function attendBack(
   from: i32,
   to: i32,
@@ -47,10 +48,11 @@ export function attendBack(
   p: usize,
   dOut: usize,
   dQkv: usize,
-  ds: usize,
+  spare: usize,
 ): void {
   const width = heads * head
   const ld = 3 * width
+  const ds = at(spare, threadNumber() * tokens * tokens)
   const scale = <f32>1 / sqrt<f32>(<f32>head)
   for (let unit = from; unit < to; unit++) {
     const b = unit / heads

@@ -14,14 +14,21 @@ const spareBytes: i32 = MR * 16 * 4
 const tableBytes: i32 = max(ROWS * DEPTH * 4, RUNS * 12)
 
 let base: usize = 0
+let number: i32 = 0
 
 /** Bytes that a thread needs. */
 export function scratchBytes(): i32 {
   return spareBytes + tableBytes + DEPTH * (COLUMNS + NR) * 4
 }
 
-export function useScratch(address: usize): void {
+/** @param thread - number of this thread, from 0 */
+export function useScratch(address: usize, thread: i32): void {
   base = address
+  number = thread
+}
+
+export function threadNumber(): i32 {
+  return number
 }
 
 export function spareTile(): usize {

@@ -1,0 +1,95 @@
+/**
+ * Threads that help with kernels. They live inside WebAssembly: a job costs no message, and a helper that is late, or
+ * whose core does something else, is not waited for. Results are the same bits for any number of threads.
+ */
+import { Worker } from 'node:worker_threads'
+import { readFileSync } from 'node:fs'
+import { moduleOf, openKernels } from './kernel-module.ts'
+import type { KernelName, KernelWidth } from './kernels.ts'
+import type { Heap } from './memory/heap.ts'
+import type { RunKernel } from './plan.ts'
+
+/** Numbers of the kernels that may be shared, as they were compiled. */
+const numbers = JSON.parse(
+  readFileSync(new URL('./generated/numbers.json', import.meta.url), 'utf8'),
+) as Partial<Record<KernelName, number>>
+
+/** What a helping thread is started with. */
+export interface HelperStart {
+  readonly module: WebAssembly.Module
+  readonly memory: WebAssembly.Memory
+  readonly control: number
+  readonly scratch: number
+  readonly thread: number
+}
+
+export interface ThreadPool {
+  readonly run: RunKernel
+  /** Ends the helpers, which are asleep or about to be. */
+  stop(): void
+}
+
+const controlBytes = 512
+/** Where the control block has its parts; see `kernels/share.ts`. */
+const [wakeAt, quitAt, givenAt] = [8, 20, 64]
+
+/** Chunks of a kernel's work are whole multiples: rows of a tile, a cache line of columns, or enough to be worth it. */
+const grains: Partial<Record<KernelName, number>> = {
+  ...{ multiply: 6, multiplyTransposed: 6, convolve: 6, convolveTransposed: 1 },
+  ...{ batchNorm: 16, batchNormBack: 16, columnSums: 16, embedBack: 16, layerNormParameters: 16 },
+  ...{ attend: 1, attendBack: 1, averagePool: 1, maxPool: 1, maxPoolBack: 1, addToRows: 1 },
+  ...{ crossEntropy: 8, embed: 8, layerNorm: 8, layerNormBack: 8, batchNormRunning: 8, spread: 8 },
+}
+const elementGrain = 4096
+/** Products smaller than this are not worth waking anybody: some 10 µs. */
+const leastProduct = 500_000
+/** Chunks a thread: few, since each packs its own panels, but enough that one slow thread does not hold up all. */
+const chunksPerThread = 2
+
+/** Kernels on a heap, run by so many threads: this one and its helpers. */
+export function createThreadPool(heap: Heap, width: KernelWidth, threads: number): ThreadPool {
+  const kernels = openKernels(heap, width)
+  const alone: RunKernel = (name, units, ...given) => kernels[name](0, units, ...given)
+  if (threads < 2) return { run: alone, stop: () => undefined }
+  const control = heap.allocateUncounted(controlBytes).address
+  heap.ints(control, controlBytes / 4).fill(0)
+  const words = new Int32Array(heap.memory.buffer, control, controlBytes / 4)
+  const given = new Float64Array(heap.memory.buffer, control + givenAt, (controlBytes - givenAt) / 8)
+  for (let thread = 1; thread < threads; thread++)
+    startHelper({
+      ...{ module: moduleOf(width), memory: heap.memory, control, thread },
+      scratch: heap.allocateUncounted(kernels.scratchBytes()).address,
+    })
+  return {
+    run(name, units, ...numbersGiven) {
+      const grain = grains[name] ?? elementGrain
+      const kernel = numbers[name]
+      if (kernel === undefined || units < 2 * grain || isSmall(name, units, numbersGiven))
+        return alone(name, units, ...numbersGiven)
+      kernels.closeTicket(control)
+      given.set(numbersGiven)
+      kernels.share(control, kernel, units, chunkOf(units, grain, threads))
+      return 0
+    },
+    stop() {
+      Atomics.store(words, quitAt / 4, 1)
+      Atomics.add(words, wakeAt / 4, 1)
+      Atomics.notify(words, wakeAt / 4)
+    },
+  }
+}
+
+/** Units of a chunk: a share of all, in whole grains. */
+function chunkOf(units: number, grain: number, threads: number): number {
+  return Math.ceil(units / (threads * chunksPerThread) / grain) * grain
+}
+
+/** Products are given (k, n, …). */
+function isSmall(name: KernelName, units: number, [k = 1, n = 1]: readonly number[]): boolean {
+  return (name === 'multiply' || name === 'multiplyTransposed') && units * k * n < leastProduct
+}
+
+/** The process may end while it sleeps. */
+function startHelper(start: HelperStart): void {
+  new Worker(new URL('./helper.ts', import.meta.url), { workerData: start, name: 'kernels' }).unref()
+}

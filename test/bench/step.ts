@@ -1,6 +1,6 @@
 /**
- * A whole step (forward, loss, backward, update) of three models on one thread: TensorFlow.js's wasm backend and our
- * own kernels, medians of interleaved rounds after warm-up, so that ratios are of one run.
+ * A whole step (forward, loss, backward, update) of three models: TensorFlow.js's wasm backend and our own kernels on
+ * one thread, and those on two; medians of interleaved rounds after warm-up, so that ratios are of one run.
  * `npm run bench -- step [--json]`. PyTorch's CPU beside them where python3-torch is installed.
  */
 import { spawnSync } from 'node:child_process'
@@ -139,12 +139,13 @@ export async function benchStep(): Promise<Record<string, number>> {
     ['tfjs', await createTfjsEngine({ backend: 'wasm' })],
     ['narrow', createWasmEngine({ kernels: 'narrow', threads: 1 })],
     ['wide', createWasmEngine({ kernels: 'wide', threads: 1 })],
+    ['wide on two threads', createWasmEngine({ kernels: 'wide', threads: 2 })],
   ])
   const figures: Record<string, number> = {}
   for (const subject of subjects) {
     const times = await timesOf(subject, engines)
     for (const [name, milliseconds] of times) figures[`${subject.name} ${name} ms`] = milliseconds
-    for (const name of ['narrow', 'wide'])
+    for (const name of ['narrow', 'wide', 'wide on two threads'])
       figures[`${subject.name} tfjs / ${name}`] = (times.get('tfjs') ?? NaN) / (times.get(name) ?? NaN)
     Object.assign(figures, torchTimes(subject.name))
   }

@@ -39,9 +39,9 @@ export function createWasmEngine(settings: WasmEngineSettings): StageEngine {
   return {
     backend: `kernels-${width}`,
     load: (setup) =>
-      inOrder(() => {
+      inOrder(async () => {
         unload()
-        loaded = build(setup, width, settings.threads)
+        loaded = await build(setup, width, settings.threads)
       }),
     forward: (request) => withStage((stage) => calls.forward(stage, request)),
     forwardLoss: (request) => withStage((stage) => calls.forwardLoss(stage, request)),
@@ -61,10 +61,10 @@ export function createWasmEngine(settings: WasmEngineSettings): StageEngine {
 }
 
 /** A stage on a heap of its own: forgetting the stage gives all of it back. */
-function build(setup: StageSetup, width: KernelWidth, threads: number): Loaded {
+async function build(setup: StageSetup, width: KernelWidth, threads: number): Promise<Loaded> {
   const shape = stageShape(setup)
   const heap = createHeap(setup.memoryBudgetBytes)
-  const pool = createThreadPool(heap, width, threads)
+  const pool = await createThreadPool(heap, width, threads)
   try {
     return { stage: createStage(shape, heap, { run: pool.run, threads }), pool }
   } catch (thrown) {
@@ -76,7 +76,7 @@ function build(setup: StageSetup, width: KernelWidth, threads: number): Loaded {
 /** Runs one job after the other, in the order given; one that fails does not stop the next. */
 function createQueue() {
   let last: Promise<unknown> = Promise.resolve()
-  return <T>(work: () => T): Promise<T> => {
+  return <T>(work: () => T | Promise<T>): Promise<T> => {
     const next = last.then(work)
     last = next.catch(() => undefined)
     return next

@@ -2,6 +2,7 @@
  * Threads that help with kernels. They live inside WebAssembly: a job costs no message, and a helper that is late, or
  * whose core does something else, is not waited for. Results are the same bits for any number of threads.
  */
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { readFileSync } from 'node:fs'
 import { moduleOf, openKernels } from './kernel-module.ts'
@@ -47,7 +48,7 @@ const leastProduct = 500_000
 const chunksPerThread = 2
 
 /** Kernels on a heap, run by so many threads: this one and its helpers. */
-export function createThreadPool(heap: Heap, width: KernelWidth, threads: number): ThreadPool {
+export async function createThreadPool(heap: Heap, width: KernelWidth, threads: number): Promise<ThreadPool> {
   const kernels = openKernels(heap, width)
   const alone: RunKernel = (name, units, ...given) => kernels[name](0, units, ...given)
   if (threads < 2) return { run: alone, stop: () => undefined }
@@ -55,11 +56,11 @@ export function createThreadPool(heap: Heap, width: KernelWidth, threads: number
   heap.ints(control, controlBytes / 4).fill(0)
   const words = new Int32Array(heap.memory.buffer, control, controlBytes / 4)
   const given = new Float64Array(heap.memory.buffer, control + givenAt, (controlBytes - givenAt) / 8)
-  for (let thread = 1; thread < threads; thread++)
-    startHelper({
-      ...{ module: moduleOf(width), memory: heap.memory, control, thread },
-      scratch: heap.allocateUncounted(kernels.scratchBytes()).address,
-    })
+  const starts = Array.from({ length: threads - 1 }, (_, index) => ({
+    ...{ module: moduleOf(width), memory: heap.memory, control, thread: index + 1 },
+    scratch: heap.allocateUncounted(kernels.scratchBytes()).address,
+  }))
+  await Promise.all(starts.map(startHelper))
   return {
     run(name, units, ...numbersGiven) {
       const grain = grains[name] ?? elementGrain
@@ -89,7 +90,12 @@ function isSmall(name: KernelName, units: number, [k = 1, n = 1]: readonly numbe
   return (name === 'multiply' || name === 'multiplyTransposed') && units * k * n < leastProduct
 }
 
-/** The process may end while it sleeps. */
-function startHelper(start: HelperStart): void {
-  new Worker(new URL('./helper.ts', import.meta.url), { workerData: start, name: 'kernels' }).unref()
+/**
+ * Resolves when it is about to help: a thread does not start while its parent computes without a pause.
+ * The process may end while it sleeps.
+ */
+async function startHelper(start: HelperStart): Promise<void> {
+  const worker = new Worker(new URL('./helper.ts', import.meta.url), { workerData: start, name: 'kernels' })
+  await once(worker, 'message')
+  worker.unref()
 }

@@ -33,7 +33,7 @@ const GIVEN: usize = 64
 
 const closed: i64 = 0x7fffffff
 /** Looks for work before a thread sleeps: some 30 µs. */
-const patience: i32 = 4000
+const patience: i32 = 10000
 
 /** Run units of a kernel in chunks of a grain, with whoever helps. Its arguments lie in the control block. */
 export function share(control: usize, kernel: i32, units: i32, grain: i32): void {

@@ -15,6 +15,11 @@ describe.each(['narrow', 'wide'] as const)('layers on %s kernels', (width) => {
     }
   })
 
+  it('give the same bits beyond 2 GB of heap', () => {
+    // Bytes that nobody touches cost no memory.
+    for (const one of referenceCases) expect(runCase(one, width, 2_400_000_000)).toEqual(runCase(one, width))
+  })
+
   it('give the same bits again', () => {
     for (const one of referenceCases) expect(runCase(one, width)).toEqual(runCase(one, width))
   })

@@ -29,8 +29,8 @@ function graphOf({ input, layers }: ReferenceCase): { graph: ModelGraph; range: 
   return { graph, range: [from, from + layers.length] }
 }
 
-/** A stage of the case's layers, with its parameters. */
-export function stageOfCase(one: ReferenceCase, width: KernelWidth): Stage {
+/** A stage of the case's layers, with its parameters, on a heap whose first bytes are taken. */
+function stageOfCase(one: ReferenceCase, width: KernelWidth, takenBytes: number): Stage {
   const { graph, range } = graphOf(one)
   const shape = stageShape({
     graph,
@@ -41,6 +41,7 @@ export function stageOfCase(one: ReferenceCase, width: KernelWidth): Stage {
     memoryBudgetBytes: 0,
   })
   const heap = createHeap(0)
+  if (takenBytes > 0) heap.allocateUncounted(takenBytes)
   const kernels = openKernels(heap, width)
   const stage = createStage(shape, heap, {
     run: (name, units, ...given) => kernels[name](0, units, ...given),
@@ -57,8 +58,8 @@ const elementsOf = ({ input }: ReferenceCase) =>
   input.dtype === 'int32' ? Int32Array.from(input.values) : Float32Array.from(input.values)
 
 /** Output, gradients and state by the names of the reference. */
-export function runCase(one: ReferenceCase, width: KernelWidth): Numbers {
-  const stage = stageOfCase(one, width)
+export function runCase(one: ReferenceCase, width: KernelWidth, takenBytes = 0): Numbers {
+  const stage = stageOfCase(one, width, takenBytes)
   const batch = one.input.shape[0]!
   const input = elementsOf(one)
   if (!one.training) return new Map([['output', infer(stage, batch, input)]])

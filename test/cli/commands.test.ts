@@ -165,7 +165,7 @@ describe('commands to an agent that runs', () => {
 
     agent.signal('SIGINT')
     expect((await agent.ended).code).toBe(0)
-    expect(notesOf(home)).toEqual(['flags --attached', 'job waiting', 'start', 'shutdown'])
+    expect(notesOf(home)).toEqual(['flags --rejoin --attached', 'job waiting', 'start', 'shutdown'])
     expect(lives(agentPid(home))).toBe(false)
   })
 

@@ -1,17 +1,17 @@
-/** A job that this PC joined outlives its agent: after a crash, a restart or a lost host we ask to be taken in again. */
+/** A job outlives its agent: after a crash, a restart or a lost host this PC goes back to the one it joined or hosted. */
 import { join } from 'node:path'
 import { z } from 'zod'
 import { reportOf } from '../../shared/errors.ts'
 import { parseInvite } from '../../shared/invite.ts'
 import type { JobResult } from '../../shared/messages/control.ts'
-import { minute, second, type Millis } from '../../shared/units.ts'
+import { hour, minute, second, type Millis } from '../../shared/units.ts'
 import type { Clock, Log } from '../core/ports.ts'
 import { createKeptFile } from './kept-file.ts'
 
 /** A host that is not back by then was ended for good, or its PC is off. */
-const givesUpAfterMs = 30 * minute
+const givesUpAfterMs = 12 * hour
 const firstWaitMs = second
-const longestWaitMs = 30 * second
+const longestWaitMs = minute
 
 const joinedFile = z.object({ invite: z.string().max(4096).nullable() })
 
@@ -21,6 +21,8 @@ export interface ComebackPorts {
   readonly clock: Clock
   /** Take part by an invite that may have expired since. @throws as joining does */
   readonly join: (invite: string) => Promise<unknown>
+  /** Go on with the job that this agent hosted when it ended. False when there is none, or it cannot go on. */
+  readonly hostAgain: () => Promise<boolean>
   /** Nothing else stands at a door just now. */
   readonly isFree: () => boolean
   readonly onChange: () => void
@@ -51,6 +53,7 @@ export class Comeback {
 
   /** The agent has started: go back where it was. Resolves when it is there, or gave up. */
   async begin(): Promise<void> {
+    if (await this.#ports.hostAgain()) return
     const invite = (await this.#file.read())?.invite ?? null
     if (invite !== null) await this.#start(invite)
   }

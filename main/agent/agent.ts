@@ -12,10 +12,11 @@ import { createVault } from '../edge/store/vault.ts'
 import { type AgentParts, snapshotOf } from './agent-parts.ts'
 import { createChanges } from './changes.ts'
 import { realClock } from './clock.ts'
-import { Comeback } from './comeback.ts'
+import { Comeback, joinedFile } from './comeback.ts'
 import { handleCommands } from './commands.ts'
 import { resumeHosted } from './host-job.ts'
 import { joinJobOf } from './join-job.ts'
+import { createKeptFile } from './kept-file.ts'
 import { createLending } from './limits/lending.ts'
 import { openSwarm } from './open-swarm.ts'
 import { takeUp } from './take-up.ts'
@@ -98,7 +99,8 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
 function comebackOf(parts: AgentParts): Comeback {
   const { home, log, changes } = parts
   const comeback = new Comeback({
-    ...{ home, log, clock: realClock, onChange: changes.ring },
+    ...{ log, clock: realClock, onChange: changes.ring },
+    file: createKeptFile(join(home, 'joined.json'), joinedFile),
     isFree: () => !parts.busy,
     hostAgain: () => hostAgain(parts),
     async join(invite) {

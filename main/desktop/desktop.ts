@@ -50,9 +50,6 @@ export async function openDesktop(places: Places): Promise<void> {
   const link = createAgentLink({
     launch: () => launchAgent({ runtime, entry, home }),
     now: Date.now,
-    onNotRejoined(reason) {
-      tell({ state, window }, { title: 'Your job goes on without this PC', body: reason })
-    },
     later(delayMs, deed) {
       const timer = setTimeout(deed, delayMs)
       return () => {

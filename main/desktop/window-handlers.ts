@@ -26,6 +26,14 @@ const dialogs: Readonly<Record<WindowInput<'chooseFile'>['kind'], OpenDialogOpti
       { name: 'All files', extensions: ['*'] },
     ],
   },
+  identity: {
+    title: 'Choose the backup of an identity',
+    properties: ['openFile'],
+    filters: [
+      { name: 'Identity', extensions: ['key'] },
+      { name: 'All files', extensions: ['*'] },
+    ],
+  },
   folder: { title: 'Choose a folder', properties: ['openDirectory', 'createDirectory'] },
   model: { title: 'Choose the folder of a model', properties: ['openDirectory'] },
 }

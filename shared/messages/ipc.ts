@@ -40,7 +40,7 @@ export const desktopCommands = {
   startAgent: { in: z.strictObject({}), out: z.null() },
   /** The person picks; null when they close the dialog. */
   chooseFile: {
-    in: z.strictObject({ kind: z.enum(['data', 'folder', 'model']) }),
+    in: z.strictObject({ kind: z.enum(['data', 'folder', 'model', 'identity']) }),
     out: z.object({ path: z.string().nullable() }),
   },
   /** Where to write a file or folder; null when they close the dialog. */

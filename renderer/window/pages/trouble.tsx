@@ -108,7 +108,7 @@ function IdentityTools(): JSX.Element {
         takes="Replaces this PC’s key by one from a backup."
         done="Restored. It holds from the agent’s next start."
         call={() =>
-          withPath(rookery.chooseFile({ kind: 'data' }), (from) => rookery.restoreIdentity({ from }))
+          withPath(rookery.chooseFile({ kind: 'identity' }), (from) => rookery.restoreIdentity({ from }))
         }
       >
         {(press, busy) => (

@@ -75,8 +75,9 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
 /** Learn every way between those present that nobody has told of yet. */
 export async function measure(host: HostState, signal: AbortSignal): Promise<void> {
   const { present } = host.roll
+  // The newest first: whoever answers has heard that it is in, and answers the probes of others.
   // One after the other: measured side by side, every way would look as slow as the machine is busy.
-  for (const entry of present) {
+  for (const entry of present.toReversed()) {
     const unknown = () => {
       const known = new Set(entry.links.map(({ peer }) => peer))
       return present.map(({ peer }) => peer).filter((peer) => peer !== entry.peer && !known.has(peer))

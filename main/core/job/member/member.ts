@@ -249,6 +249,7 @@ export class Member {
   /** A peer is gone: without its host a member stops; a neighbour is the host's business unless only we miss it. */
   lost(peer: PeerId, reason: string): void {
     this.#shards.lost(peer)
+    this.#probes.lost(peer)
     if (peer === this.#membership.host) {
       this.#background(this.#endWithoutHost(reason))
       return

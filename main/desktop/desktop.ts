@@ -11,7 +11,7 @@ import {
   session,
 } from 'electron'
 import { mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type AgentLink, createAgentLink } from './agent/agent-link.ts'
 import { launchAgent } from './agent/launch.ts'
 import { firstDesktopState, withAgent } from './desktop-state.ts'
@@ -157,9 +157,9 @@ function takeLinks({ state, window }: Desktop): void {
   /** False where none of them is an invite. */
   const takeAny = (argv: readonly string[], folder: string): boolean => {
     const link = linkAmong(argv)
-    const file = inviteFileAmong(argv)
+    const file = inviteFileAmong(argv, folder)
     if (link !== undefined) take(readLink(link, Date.now()))
-    else if (file !== undefined) void takeFile(resolve(folder, file))
+    else if (file !== undefined) void takeFile(file)
     return link !== undefined || file !== undefined
   }
   // Only an installed program is worth a system-wide registration.

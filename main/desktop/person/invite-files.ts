@@ -1,5 +1,7 @@
 /** An invite as a file: its link and nothing else. Opening it is opening the link: it is shown, and the person is asked. */
 import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Millis } from '../../../shared/units.ts'
 import { type ReadLink, readLink } from './invite-links.ts'
 
@@ -7,9 +9,22 @@ const extension = '.rookery-invite'
 /** A link is never longer, see `parseInvite`; a line break may follow it. */
 const mostBytes = 4096 + 2
 
-/** The first such file among a program's arguments. */
-export const inviteFileAmong = (argv: readonly string[]): string | undefined =>
-  argv.find((argument) => argument.toLowerCase().endsWith(extension) && !argument.startsWith('-'))
+/**
+ * Where the first such file among a program's arguments is. A desktop may name files by `file:` URLs.
+ *
+ * @param folder - what paths that are not absolute start from
+ */
+export function inviteFileAmong(argv: readonly string[], folder: string): string | undefined {
+  const named = argv.find(
+    (argument) => argument.toLowerCase().endsWith(extension) && !argument.startsWith('-'),
+  )
+  if (!named?.startsWith('file:')) return named && resolve(folder, named)
+  try {
+    return fileURLToPath(named)
+  } catch {
+    return undefined
+  }
+}
 
 /** What the file of a job's invite is called: no letter that a file system minds. */
 export const inviteFileName = (job: string): string =>

@@ -19,10 +19,18 @@ const read = (content: string) => {
 
 describe('an invite as a file', () => {
   it('is found among arguments, and no flag is one', () => {
-    expect(inviteFileAmong(['/opt/rookery', '--x=/a.rookery-invite', '/b.ROOKERY-INVITE'])).toBe(
+    expect(inviteFileAmong(['/opt/rookery', '--x=/a.rookery-invite', '/b.ROOKERY-INVITE'], '/c')).toBe(
       '/b.ROOKERY-INVITE',
     )
-    expect(inviteFileAmong(['/opt/rookery', '/home/me/rookery-invite'])).toBeUndefined()
+    expect(inviteFileAmong(['/opt/rookery', '/home/me/rookery-invite'], '/c')).toBeUndefined()
+  })
+
+  it('may be named from a folder, or by a URL as file managers do', () => {
+    expect(
+      ['b.rookery-invite', 'file:///a%20b/c.rookery-invite', 'file://elsewhere/c.rookery-invite'].map(
+        (name) => inviteFileAmong([name], '/c'),
+      ),
+    ).toEqual(['/c/b.rookery-invite', '/a b/c.rookery-invite', undefined])
   })
 
   it('has a name that every file system takes', () => {

@@ -48,6 +48,11 @@ export const desktopCommands = {
     in: z.strictObject({ suggested: z.string().min(1).max(200) }),
     out: z.object({ path: z.string().nullable() }),
   },
+  /** Into a file that opens like the link; null when they close the dialog. */
+  saveInvite: {
+    in: z.strictObject({ job: z.string().max(200), invite: z.string().max(4096) }),
+    out: z.object({ path: z.string().nullable() }),
+  },
   copyText: { in: z.strictObject({ text: z.string().max(10_000) }), out: z.null() },
   /** Show the agent's log folder in the file manager. */
   openLogs: { in: z.strictObject({}), out: z.null() },

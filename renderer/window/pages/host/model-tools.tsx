@@ -141,7 +141,7 @@ export function ModelTools({
         </section>
       )}
       <Export model={model} />
-      <div class="cols">
+      <div class="cols even">
         <Try model={model} />
         <Evaluate model={model} />
       </div>

@@ -3,8 +3,11 @@ import { createRng, type Rng } from '../../shared/random.ts'
 import { minute, second } from '../../shared/units.ts'
 import { type Member, type Scenario, smallJob, startScenario } from './pool.ts'
 
-/** Change it to look for more; a seed that fails does so every time, and its text tells what happened. */
-const seeds = Array.from({ length: Number(process.env['TURMOIL_SEEDS'] ?? 12) }, (_, seed) => seed)
+/** Each replays exactly. 69 and 97 once found a stage loaded over the next one's, and a pause that nobody could end. */
+const fixed = [0, 1, 2, 3, 4, 5, 6, 7, 69, 97]
+/** TURMOIL_SEEDS=500 looks at so many instead. */
+const wanted = process.env['TURMOIL_SEEDS']
+const seeds = wanted === undefined ? fixed : Array.from({ length: Number(wanted) }, (_, seed) => seed)
 const updates = 60
 const events = 8
 

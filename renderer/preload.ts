@@ -40,6 +40,7 @@ const commands: Commands = {
   startAgent: ask('startAgent'),
   chooseFile: ask('chooseFile'),
   saveAs: ask('saveAs'),
+  saveInvite: ask('saveInvite'),
   copyText: ask('copyText'),
   openLogs: ask('openLogs'),
   setDesktop: ask('setDesktop'),

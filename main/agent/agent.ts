@@ -1,23 +1,24 @@
 /** The agent: one home folder, one identity, one place in the swarm, at most one job. Wiring, no decisions. */
 import { join } from 'node:path'
+import { reportOf } from '../../shared/errors.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { Log } from '../core/ports.ts'
 import { createControlServer } from '../edge/control/server.ts'
 import { createShardStore } from '../edge/data/shards/shard-store.ts'
 import { startEngineThread } from '../edge/engine/tfjs/client.ts'
-import { openIdentity } from '../edge/identity/identity.ts'
-import { verifyJobRecord } from '../edge/identity/job-record.ts'
 import { lockHome } from '../edge/store/home.ts'
 import { resetIfAsked } from '../edge/store/reset.ts'
 import { createVault } from '../edge/store/vault.ts'
-import { createSwarm, type Swarm } from '../edge/swarm/swarm.ts'
 import { type AgentParts, snapshotOf } from './agent-parts.ts'
 import { createChanges } from './changes.ts'
 import { realClock } from './clock.ts'
-import { Comeback } from './comeback.ts'
+import { Comeback, joinedFile } from './comeback.ts'
 import { handleCommands } from './commands.ts'
+import { resumeHosted } from './host-job.ts'
 import { joinJobOf } from './join-job.ts'
+import { createKeptFile } from './kept-file.ts'
 import { createLending } from './limits/lending.ts'
+import { openSwarm } from './open-swarm.ts'
 import { takeUp } from './take-up.ts'
 import { version } from './version.ts'
 
@@ -40,10 +41,12 @@ export interface AgentSettings {
 export async function startAgent({ home, settings, log, rejoin }: AgentSettings): Promise<Agent> {
   const lock = await lockHome(home)
   if (await resetIfAsked(home)) log('info', 'benchmarks, data and known peers were forgotten, as asked')
-  const swarm = await openSwarm(home, settings, log).catch(async (error: unknown) => {
-    await lock.release()
-    throw error
-  })
+  const swarm = await openSwarm({ home, settings, log, rejoin: rejoin === true }).catch(
+    async (error: unknown) => {
+      await lock.release()
+      throw error
+    },
+  )
   const end = Promise.withResolvers<undefined>()
   const shutdown = () => {
     end.resolve(undefined)
@@ -82,6 +85,7 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
   void parts.comeback?.begin()
   const ended = end.promise.then(async () => {
     await parts.comeback?.end()
+    if (parts.comeback !== undefined) await parts.current?.participation.suspend()
     await parts.current?.release()
     await lending.end().catch(() => undefined)
     await server.close()
@@ -95,8 +99,10 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
 function comebackOf(parts: AgentParts): Comeback {
   const { home, log, changes } = parts
   const comeback = new Comeback({
-    ...{ home, log, clock: realClock, onChange: changes.ring },
+    ...{ log, clock: realClock, onChange: changes.ring },
+    file: createKeptFile(join(home, 'joined.json'), joinedFile),
     isFree: () => !parts.busy,
+    hostAgain: () => hostAgain(parts),
     async join(invite) {
       const job = await takeUp(parts, () => joinJobOf(parts, invite, 0))
       await comeback.remember(invite, job.participation.ended)
@@ -105,15 +111,15 @@ function comebackOf(parts: AgentParts): Comeback {
   return comeback
 }
 
-async function openSwarm(home: string, { network }: Settings, log: Log): Promise<Swarm> {
-  const { privateKey } = await openIdentity(join(home, 'identity.json'))
-  return createSwarm({
-    privateKey,
-    listen: { address: network.address, port: network.port },
-    localDiscovery: network.localDiscovery,
-    datastorePath: join(home, 'peers'),
-    log,
-    verifyRecord: verifyJobRecord,
-    clock: realClock,
-  })
+async function hostAgain(parts: AgentParts): Promise<boolean> {
+  const { vault, log } = parts
+  const found = await vault.newestHostedRun()
+  if (found === undefined) return false
+  try {
+    await takeUp(parts, () => resumeHosted(parts, found))
+    return true
+  } catch (error) {
+    log('warn', `a job that this PC hosted cannot go on: ${reportOf(error).message}`)
+    return false
+  }
 }

@@ -1,26 +1,28 @@
-/** A job that this PC joined outlives its agent: after a crash, a restart or a lost host we ask to be taken in again. */
-import { join } from 'node:path'
+/** A job outlives its agent: after a crash, a restart or a lost host this PC goes back to the one it joined or hosted. */
 import { z } from 'zod'
 import { reportOf } from '../../shared/errors.ts'
 import { parseInvite } from '../../shared/invite.ts'
 import type { JobResult } from '../../shared/messages/control.ts'
-import { minute, second, type Millis } from '../../shared/units.ts'
+import { hour, minute, second, type Millis } from '../../shared/units.ts'
 import type { Clock, Log } from '../core/ports.ts'
-import { createKeptFile } from './kept-file.ts'
+import type { KeptFile } from './kept-file.ts'
 
 /** A host that is not back by then was ended for good, or its PC is off. */
-const givesUpAfterMs = 30 * minute
+const givesUpAfterMs = 12 * hour
 const firstWaitMs = second
-const longestWaitMs = 30 * second
+const longestWaitMs = minute
 
-const joinedFile = z.object({ invite: z.string().max(4096).nullable() })
+export const joinedFile = z.object({ invite: z.string().max(4096).nullable() })
 
 export interface ComebackPorts {
-  readonly home: string
+  /** Where the job that was joined is remembered. */
+  readonly file: KeptFile<z.infer<typeof joinedFile>>
   readonly log: Log
   readonly clock: Clock
   /** Take part by an invite that may have expired since. @throws as joining does */
   readonly join: (invite: string) => Promise<unknown>
+  /** Go on with the job that this agent hosted when it ended. False when there is none, or it cannot go on. */
+  readonly hostAgain: () => Promise<boolean>
   /** Nothing else stands at a door just now. */
   readonly isFree: () => boolean
   readonly onChange: () => void
@@ -28,7 +30,6 @@ export interface ComebackPorts {
 
 export class Comeback {
   readonly #ports: ComebackPorts
-  readonly #file
   #attempts: { readonly end: AbortController; readonly over: Promise<void> } | undefined
   #agentEnds = false
   /** The name of the job that we try to come back to. */
@@ -36,22 +37,22 @@ export class Comeback {
 
   constructor(ports: ComebackPorts) {
     this.#ports = ports
-    this.#file = createKeptFile(join(ports.home, 'joined.json'), joinedFile)
   }
 
   /** Keep the job in mind until it ends otherwise than by the loss of its host or of this agent. */
   async remember(invite: string, ended: Promise<Pick<JobResult, 'code'>>): Promise<void> {
+    await this.#keep(invite)
     void ended.then(async ({ code }) => {
       if (this.#agentEnds) return
       if (code === 'host-lost') void this.#start(invite)
       else await this.#keep(null)
     })
-    await this.#keep(invite)
   }
 
   /** The agent has started: go back where it was. Resolves when it is there, or gave up. */
   async begin(): Promise<void> {
-    const invite = (await this.#file.read())?.invite ?? null
+    if (await this.#ports.hostAgain()) return
+    const invite = (await this.#ports.file.read())?.invite ?? null
     if (invite !== null) await this.#start(invite)
   }
 
@@ -73,7 +74,7 @@ export class Comeback {
   }
 
   async #keep(invite: string | null): Promise<void> {
-    await this.#file.write({ invite }).catch((error: unknown) => {
+    await this.#ports.file.write({ invite }).catch((error: unknown) => {
       this.#ports.log('warn', 'after a restart this agent will not know its job', { error: String(error) })
     })
   }

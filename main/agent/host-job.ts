@@ -1,23 +1,21 @@
 /** Launch a job: read the model and the data, make the job's key, open the door. */
 import { resolve } from 'node:path'
 import type { JobFile, JobSpec } from '../../shared/job/spec.ts'
+import type { JobId } from '../../shared/ids.ts'
 import { formatInvite } from '../../shared/invite.ts'
-import type { Certificate, Refusal } from '../../shared/messages/wire.ts'
-import { hour } from '../../shared/units.ts'
-import { hostJob } from '../core/job/participant.ts'
+import { hostJob, type Participation } from '../core/job/participant.ts'
+import type { SavedRun } from '../core/ports.ts'
 import { prepareData } from '../edge/data/prepare.ts'
-import { issueCertificate } from '../edge/identity/certificate.ts'
 import { createMembership } from '../edge/identity/certificate.ts'
-import { createInviteSecret, createJobKey, type JobKey } from '../edge/identity/job-key.ts'
+import { createJobKey, type JobKey } from '../edge/identity/job-key.ts'
 import { signJobRecord } from '../edge/identity/job-record.ts'
+import type { FoundRun, HostedJobFile } from '../edge/store/hosted-runs.ts'
 import { loadModel } from '../edge/store/trained-models.ts'
 import type { AgentParts, HostedHere } from './agent-parts.ts'
 import { realClock } from './clock.ts'
+import { createDoor } from './job-door.ts'
 import { lendEngine } from './job-engine.ts'
 import { resolveModel } from './models.ts'
-
-/** Longer than any run of today; a member's certificate does not outlive it. */
-const certificateLifeMs = 90 * 24 * hour
 
 async function specOf(parts: AgentParts, file: JobFile): Promise<JobSpec> {
   const graph = await resolveModel(file.model)
@@ -35,45 +33,35 @@ async function specOf(parts: AgentParts, file: JobFile): Promise<JobSpec> {
   return { name, graph, data, recipe, target, validation, seed }
 }
 
-/** Who may come in, and the proof of it. */
-function door(key: JobKey, inviteHours: number) {
-  /** Each invite's secret, and until when it opens the job. */
-  const secrets = new Map<string, number>()
-  const issue = (peer: string, role: Certificate['role']) =>
-    issueCertificate(key, { peer, role, expiresAt: Date.now() + certificateLifeMs })
-  return {
-    issue,
-    open: () => {
-      const secret = createInviteSecret()
-      // Whole milliseconds, as an invite writes them.
-      const expiresAt = Date.now() + Math.round(inviteHours * hour)
-      secrets.set(secret, expiresAt)
-      return { secret, expiresAt }
-    },
-    checkSecret: (shown: string): Refusal | undefined => {
-      const openUntil = secrets.get(shown)
-      if (openUntil === undefined) return 'wrong-secret'
-      return Date.now() > openUntil ? 'invite-expired' : undefined
-    },
-  }
+/** Launch a job. @throws InvalidInputError for a model or data that cannot be used; DiskFullError; DeviceMemoryError */
+export async function hostJobOf(parts: AgentParts, file: JobFile): Promise<HostedHere> {
+  const spec = await specOf(parts, file)
+  const { gathering, continueFrom } = file
+  const from = continueFrom === undefined ? {} : { continueFrom: resolve(continueFrom) }
+  const { privateKey } = createJobKey()
+  return openHosted(parts, { format: 'rookery-hosted/1', spec, gathering, privateKey, secrets: [], ...from })
 }
 
-/** @throws InvalidInputError for a model or data that cannot be used; DiskFullError; DeviceMemoryError */
-export async function hostJobOf(parts: AgentParts, file: JobFile): Promise<HostedHere> {
+/** Go on with a job that this agent hosted when it ended. @throws as `hostJobOf` */
+export function resumeHosted(parts: AgentParts, { file, run }: FoundRun): Promise<HostedHere> {
+  return openHosted(parts, file, run)
+}
+
+async function openHosted(parts: AgentParts, file: HostedJobFile, run?: SavedRun): Promise<HostedHere> {
   const { swarm, log, store, vault } = parts
-  const spec = await specOf(parts, file)
-  const continueFrom =
-    file.continueFrom === undefined ? undefined : await loadModel(resolve(file.continueFrom))
-  const key = createJobKey()
-  const { open, issue, checkSecret } = door(key, file.gathering.inviteHours)
-  const newInvite = () => {
-    const { name } = file
-    return formatInvite({ name, publicKey: key.publicKey, ...open(), addresses: swarm.addresses() })
-  }
+  const { spec, gathering } = file
+  const { name } = spec
+  const continueFrom = file.continueFrom === undefined ? undefined : await loadModel(file.continueFrom)
+  const key = createJobKey(file.privateKey)
+  const door = createDoor(key, file, (secrets) => {
+    keepDoor(parts, key.jobId, { ...file, secrets })
+  })
+  const newInvite = () =>
+    formatInvite({ name, publicKey: key.publicKey, ...door.open(), addresses: swarm.addresses() })
   const invite = newInvite()
   const thread = await parts.startEngine()
   const membership = createMembership(key.publicKey, Date.now)
-  const links = swarm.openLinks({ ...membership, certificate: issue(swarm.self, 'host'), hosting: true })
+  const links = swarm.openLinks({ ...membership, certificate: door.issue(swarm.self, 'host'), hosting: true })
   const giveBack = async () => {
     links.close()
     await thread.stop()
@@ -83,17 +71,19 @@ export async function hostJobOf(parts: AgentParts, file: JobFile): Promise<Hoste
     throw error
   })
   const { engine, device, restedMs, wake } = lent
-  const { peers, deadlineSeconds, clusters } = file.gathering
+  const { peers, deadlineSeconds, clusters } = gathering
   const participation = hostJob(
     { links, clock: realClock, log, engine, restedMs, store, vault },
     {
-      ...{ job: key.jobId, spec, device, continueFrom, checkSecret },
+      ...{ job: key.jobId, spec, device, continueFrom, checkSecret: door.checkSecret },
+      ...(run === undefined ? {} : { resume: run }),
       gathering: { peers, deadlineSeconds, clusters },
-      issueCertificate: (peer) => Promise.resolve(issue(peer, 'member')),
+      issueCertificate: (peer) => Promise.resolve(door.issue(peer, 'member')),
     },
     parts.changes.ring,
   )
-  announce(parts, key, file.name)
+  announce(parts, key, name)
+  forgetAtTheEnd(parts, participation, key.jobId)
   const leave = () => {
     wake()
     participation.leave()
@@ -113,6 +103,21 @@ export async function hostJobOf(parts: AgentParts, file: JobFile): Promise<Hoste
     },
   }
   return hosted
+}
+
+/** A run that only this program leaves is kept for the next one. */
+function forgetAtTheEnd({ vault, log }: AgentParts, { ended }: Participation, job: JobId): void {
+  ended
+    .then(({ code }) => (code === 'suspended' ? undefined : vault.forgetHostedRun(job)))
+    .catch((error: unknown) => {
+      log('warn', 'what was kept of a job that is over could not be deleted', { error: String(error) })
+    })
+}
+
+function keepDoor({ vault, log }: AgentParts, job: JobId, file: HostedJobFile): void {
+  vault.saveHostedJob(job, file).catch((error: unknown) => {
+    log('warn', 'after a restart this agent will not know the job it hosts', { error: String(error) })
+  })
 }
 
 /** Tell the swarm where the job's host is. */

@@ -94,7 +94,7 @@ function progressChanges(seen: Seen, job: JobView): Change[] {
   return [{ event, ...(tell ? { text: progressText(job) } : {}) }]
 }
 
-/** `120 of 200 updates, 60 %, loss 0.214 █▅▃▂▁, 1,234 samples/s, 12–15 s left` */
+/** `120 of 200 updates, 60%, loss 0.214 █▅▃▂▁, 1,234 samples/s, 12–15 s left` */
 function progressText(job: JobView): string {
   const points = job.trainingCurve.map(({ updates, loss }) => ({ x: updates, y: loss }))
   const loss = job.trainingCurve.at(-1)?.loss

@@ -4,7 +4,7 @@ import { limits as schema, type LimitName, type Limits } from '../../shared/limi
 import { describeIssue } from '../../shared/settings.ts'
 import { parseBytes } from './context.ts'
 import { formatHours, parseHours } from './hours-text.ts'
-import { formatBytes, formatShare } from './view/numbers.ts'
+import { formatBytes, formatShare, formatTraffic } from './view/numbers.ts'
 
 const names = Object.keys(schema.shape) as LimitName[]
 
@@ -82,7 +82,7 @@ export function parseLimits(pairs: readonly string[]): Partial<Limits> {
 }
 
 const yesNo = (value: boolean) => (value ? 'yes' : 'no')
-const rate = (value: number) => (value === 0 ? 'none' : `${formatBytes(value)}/s`)
+const rate = (value: number) => (value === 0 ? 'none' : `${formatTraffic(value)}/s`)
 
 /** The setting of a limit in a few characters. */
 export function formatLimit(name: LimitName, limits: Limits): string {

@@ -1,4 +1,5 @@
 /** The outside world on one page. Core reaches network, tensors, data, disk, time and chance only through these. */
+import type { RunBook } from '../../shared/job/run-book.ts'
 import type { JobSpec } from '../../shared/job/spec.ts'
 import type { BatchRef, DataManifest } from '../../shared/job/data.ts'
 import type { LearningRateSchedule, Optimizer } from '../../shared/job/recipe.ts'
@@ -164,10 +165,21 @@ export interface FinishedModel {
   readonly report: Readonly<Record<string, unknown>>
 }
 
+/** A run as its host writes it down. */
+export interface SavedRun {
+  readonly book: RunBook
+  /** The whole model and each moment of its optimizer; undefined before the first was taken. */
+  readonly checkpoint:
+    | { readonly updates: number; readonly state: StateVector; readonly moments?: readonly Float32Array[] }
+    | undefined
+}
+
 /** What must survive this process. Atomic: a reader sees the old or the new, never half. */
 export interface Vault {
   /** Write model.json, model.safetensors and report.json. @returns the folder @throws DiskFullError */
   saveModel(jobId: string, model: FinishedModel): Promise<string>
   /** Keep this stage's numbers and optimizer, so that a pause or crash loses nothing. */
   saveStage(jobId: string, stage: { readonly updates: number; readonly state: StateVector }): Promise<void>
+  /** Keep a hosted run, so that its host can go on after a crash. @throws DiskFullError; what was kept before stays */
+  saveRun(jobId: string, run: SavedRun): Promise<void>
 }

@@ -18,7 +18,8 @@ import { firstDesktopState, withAgent } from './desktop-state.ts'
 import { serveWindow } from './ipc.ts'
 import { hiddenFlag, setAutostart } from './person/autostart.ts'
 import { loadDesktopSettings, saveDesktopSettings } from './person/desktop-file.ts'
-import { linkAmong, linkScheme, readLink } from './person/invite-links.ts'
+import { inviteFileAmong, readInviteFile } from './person/invite-files.ts'
+import { linkAmong, linkScheme, type ReadLink, readLink } from './person/invite-links.ts'
 import { followNews, type News } from './person/news.ts'
 import { followPower } from './person/power.ts'
 import type { Places } from './places.ts'
@@ -50,9 +51,6 @@ export async function openDesktop(places: Places): Promise<void> {
   const link = createAgentLink({
     launch: () => launchAgent({ runtime, entry, home }),
     now: Date.now,
-    onNotRejoined(reason) {
-      tell({ state, window }, { title: 'Your job goes on without this PC', body: reason })
-    },
     later(delayMs, deed) {
       const timer = setTimeout(deed, delayMs)
       return () => {
@@ -148,25 +146,37 @@ function openTray({ places, link, window }: Desktop): void {
 }
 
 function takeLinks({ state, window }: Desktop): void {
-  const take = (link: string | undefined): void => {
+  const take = (read: ReadLink): void => {
     window.show()
-    if (link === undefined) return
-    const read = readLink(link, Date.now())
     if (read.type === 'invite') state.set({ ...state.get(), pendingInvite: read.invite })
     else void dialog.showMessageBox({ type: 'warning', title: 'Rookery', message: read.sentence })
   }
+  const takeFile = async (path: string): Promise<void> => {
+    take(await readInviteFile(path, Date.now()))
+  }
+  /** False where none of them is an invite. */
+  const takeAny = (argv: readonly string[], folder: string): boolean => {
+    const link = linkAmong(argv)
+    const file = inviteFileAmong(argv, folder)
+    if (link !== undefined) take(readLink(link, Date.now()))
+    else if (file !== undefined) void takeFile(file)
+    return link !== undefined || file !== undefined
+  }
   // Only an installed program is worth a system-wide registration.
   if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme)
-  app.on('second-instance', (_event, argv) => {
-    take(linkAmong(argv))
+  app.on('second-instance', (_event, argv, folder) => {
+    if (!takeAny(argv, folder)) window.show()
   })
   app.on('open-url', (event, url) => {
     event.preventDefault()
-    take(url)
+    take(readLink(url, Date.now()))
+  })
+  app.on('open-file', (event, path) => {
+    event.preventDefault()
+    void takeFile(path)
   })
   app.on('activate', window.show)
-  const first = linkAmong(process.argv)
-  if (first !== undefined) take(first)
+  takeAny(process.argv, process.cwd())
 }
 
 function tell({ state, window }: Pick<Desktop, 'state' | 'window'>, news: News): void {

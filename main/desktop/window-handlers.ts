@@ -1,10 +1,12 @@
 /** What each command of the window does: most go to the agent as they are, a few are the desktop's own. */
 import { type BrowserWindow, clipboard, dialog, type OpenDialogOptions, shell } from 'electron'
+import { writeFile } from 'node:fs/promises'
 import { InvalidInputError } from '../../shared/errors.ts'
 import type { CommandInput, CommandName, CommandOutput } from '../../shared/messages/control.ts'
 import type { DesktopCommandName, DesktopState, WindowInput } from '../../shared/messages/ipc.ts'
 import type { AgentLink } from './agent/agent-link.ts'
 import type { WindowHandlers } from './ipc.ts'
+import { inviteFileName } from './person/invite-files.ts'
 import type { Signal } from './signal.ts'
 
 export interface HandlerPorts {
@@ -23,6 +25,14 @@ const dialogs: Readonly<Record<WindowInput<'chooseFile'>['kind'], OpenDialogOpti
     properties: ['openFile'],
     filters: [
       { name: 'Data', extensions: ['csv', 'gz', 'txt', 'bin', 'json', 'rookery'] },
+      { name: 'All files', extensions: ['*'] },
+    ],
+  },
+  identity: {
+    title: 'Choose the backup of an identity',
+    properties: ['openFile'],
+    filters: [
+      { name: 'Identity', extensions: ['key'] },
       { name: 'All files', extensions: ['*'] },
     ],
   },
@@ -97,6 +107,15 @@ function desktopHandlers(ports: HandlerPorts, chosen: Set<string>): Pick<WindowH
       const options = { title: 'Save as', defaultPath: suggested }
       const answer = await (window ? dialog.showSaveDialog(window, options) : dialog.showSaveDialog(options))
       return remember(answer.canceled ? undefined : answer.filePath)
+    },
+    async saveInvite({ job, invite }) {
+      const window = ports.window()
+      const options = { title: 'Save the invite', defaultPath: inviteFileName(job) }
+      const answer = await (window ? dialog.showSaveDialog(window, options) : dialog.showSaveDialog(options))
+      if (answer.canceled || answer.filePath === '') return { path: null }
+      // Whoever reads it may join.
+      await writeFile(answer.filePath, invite, { mode: 0o600 })
+      return { path: answer.filePath }
     },
     async setDesktop(wish) {
       await ports.setDesktop(wish)

@@ -4,8 +4,7 @@ import type { Limits } from '../../shared/limits.ts'
 import type { Snapshot } from '../../shared/messages/control.ts'
 import type { Bridge, DesktopState } from '../../shared/messages/ipc.ts'
 import { second } from '../../shared/units.ts'
-import { withNames } from './words/names-in-text.ts'
-import { shownName } from './words/shown-name.ts'
+import { shownName, withShownNames } from './words/shown-name.ts'
 import { stateOfPc } from './words/this-pc.ts'
 
 declare global {
@@ -59,7 +58,7 @@ export function followLimits(bridge: Bridge): void {
 const readable = (state: Snapshot): Snapshot => ({
   ...state,
   displayName: shownName(state.displayName),
-  job: state.job === null ? null : withNames(state.job),
+  job: state.job === null ? null : withShownNames(state.job),
 })
 
 /** Take states from the bridge. While the window is hidden the newest is kept and nothing is drawn. */

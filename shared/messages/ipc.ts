@@ -40,12 +40,17 @@ export const desktopCommands = {
   startAgent: { in: z.strictObject({}), out: z.null() },
   /** The person picks; null when they close the dialog. */
   chooseFile: {
-    in: z.strictObject({ kind: z.enum(['data', 'folder', 'model']) }),
+    in: z.strictObject({ kind: z.enum(['data', 'folder', 'model', 'identity']) }),
     out: z.object({ path: z.string().nullable() }),
   },
   /** Where to write a file or folder; null when they close the dialog. */
   saveAs: {
     in: z.strictObject({ suggested: z.string().min(1).max(200) }),
+    out: z.object({ path: z.string().nullable() }),
+  },
+  /** Into a file that opens like the link; null when they close the dialog. */
+  saveInvite: {
+    in: z.strictObject({ job: z.string().max(200), invite: z.string().max(4096) }),
     out: z.object({ path: z.string().nullable() }),
   },
   copyText: { in: z.strictObject({ text: z.string().max(10_000) }), out: z.null() },

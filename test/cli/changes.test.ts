@@ -34,7 +34,7 @@ describe('what is told of a job', () => {
     expect(events.filter((event) => event === 'progress')).toHaveLength(100)
     expect(texts.slice(0, 2)).toEqual([
       'training',
-      '100 of 1,000 updates, 10 %, 1,152 samples/s, 12–15 s left',
+      '100 of 1,000 updates, 10%, 1,152 samples/s, 12–15 s left',
     ])
     expect(texts).toHaveLength(11)
   })

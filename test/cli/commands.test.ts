@@ -165,7 +165,7 @@ describe('commands to an agent that runs', () => {
 
     agent.signal('SIGINT')
     expect((await agent.ended).code).toBe(0)
-    expect(notesOf(home)).toEqual(['flags --attached', 'job waiting', 'start', 'shutdown'])
+    expect(notesOf(home)).toEqual(['flags --rejoin --attached', 'job waiting', 'start', 'shutdown'])
     expect(lives(agentPid(home))).toBe(false)
   })
 
@@ -220,7 +220,7 @@ describe('one-shot commands', () => {
   it('plan prints the plan, and with --json the result line of the promise', async () => {
     const said = await plan({ peers: [peer(1000)] }, '--model', 'gpt-mini', '--seed', '1')
     expect(said.code).toBe(0)
-    expect(said.stdout).toContain('cluster 2')
+    expect(said.stdout).toContain('Cluster B')
     const { events } = await plan({ peers: [peer(1000)] }, '--model', 'gpt-mini', '--json')
     expect(events()).toEqual([expect.objectContaining({ event: 'result', feasible: true, planSeconds: 0 })])
   })

@@ -35,7 +35,7 @@ describe('rookery limits', () => {
       limits: { computeShare: 0.5 },
     })
     const text = await limits()
-    expect(text.stdout).toMatch(/^computeShare +50 % +in force +The engine rests/m)
+    expect(text.stdout).toMatch(/^computeShare +50% +in force +The engine rests/m)
   })
 
   it('asks the agent that runs, and leaves what is not named as it is', async () => {

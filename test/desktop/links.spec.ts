@@ -1,7 +1,11 @@
 /** Without a tray, and with links that are wrong. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DesktopApp, openDesktopApp, startAgain } from './harness/desktop-app.ts'
-import { goodLink } from './harness/hostile-links.ts'
+import { formatInvite } from '../../shared/invite.ts'
+import { goodLink, inviteFields } from './harness/hostile-links.ts'
 
 describe('a desktop without a tray, started by a link', () => {
   let desktop: DesktopApp
@@ -45,5 +49,19 @@ describe('a desktop without a tray, started by a link', () => {
     expect(await startAgain(desktop.home, link)).toBe(0)
     await expect.poll(async () => (await shownMessages()).at(-1), { timeout: 30_000 }).toMatch(sentence)
     expect(await pending()).toBe(goodLink)
+  })
+
+  it('opens an invite that was saved as a file, and refuses one that holds something else', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rookery-invites-'))
+    const [good, bad] = ['good', 'bad'].map((name) => join(folder, `${name}.rookery-invite`))
+    const other = formatInvite({ ...inviteFields, name: 'from a file' })
+    writeFileSync(good!, `${other}\n`)
+    writeFileSync(bad!, `${other}${' '.repeat(100_000)}${other}`)
+    expect(await startAgain(desktop.home, good!)).toBe(0)
+    await expect.poll(pending, { timeout: 30_000 }).toBe(other)
+    expect(await startAgain(desktop.home, bad!)).toBe(0)
+    await expect.poll(async () => (await shownMessages()).length, { timeout: 30_000 }).toBe(3)
+    expect(await pending()).toBe(other)
+    rmSync(folder, { recursive: true })
   })
 })

@@ -60,7 +60,7 @@ describe.runIf(existsSync('/usr/bin/dpkg'))('the package', () => {
     expect(realpathSync(installed('usr/bin/rookery-desktop'))).toBe(installed('opt/Rookery/rookery-desktop'))
     const entry = readFileSync(installed('usr/share/applications/rookery-desktop.desktop'), 'utf8')
     expect(entry).toMatch(/^Exec=\/opt\/Rookery\/rookery-desktop %U$/m)
-    expect(entry).toMatch(/^MimeType=x-scheme-handler\/rookery;$/m)
+    expect(entry).toMatch(/^MimeType=application\/x-rookery-invite;x-scheme-handler\/rookery;$/m)
     const help = execFileSync(installed('usr/bin/rookery'), ['--help'], { encoding: 'utf8' })
     expect(help).toMatch(/join/)
   })

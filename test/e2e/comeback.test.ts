@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demoBudgetsTask } from '../../main/agent/tasks/demo-budgets.ts'
 import { evaluateTask } from '../../main/agent/tasks/evaluate.ts'
@@ -33,6 +35,33 @@ describe('a pool of two that neither can do without', () => {
     const again = await host.until('training again', trains)
     expect(said(again)).toContain('ben is back (tfjs-wasm)')
     await host.until('more updates', ({ updates }) => updates > again.updates)
+  })
+
+  it('goes on when its host was killed and started again: the friend comes back by itself', async () => {
+    const before = await host.until(
+      'a checkpoint',
+      ({ updates, phase }) => phase === 'training' && updates > 0,
+    )
+    const kept = () =>
+      readdirSync(join(host.home, 'hosted', run.job)).some((name) => name.endsWith('.safetensors'))
+    await host.until('its place on disk', kept)
+    await host.kill()
+    host = await fleet.start('ann', { memoryBytes, rejoin: true })
+    const again = await host.until('training again', trains)
+    expect(again.job).toBe(before.job)
+    expect(said(again)[0]).toMatch(/^the run goes on from update \d+$/)
+    expect((await friend.until('its training', trains)).job).toBe(run.job)
+    await host.until('more updates', ({ updates }) => updates > again.updates)
+  })
+
+  it('goes on when both agents were shut down in order and started again', async () => {
+    await Promise.all([host.shutDown(), friend.shutDown()])
+    host = await fleet.start('ann', { memoryBytes, rejoin: true })
+    friend = await fleet.start('ben', { memoryBytes, rejoin: true })
+    const again = await host.until('training again', trains)
+    expect(again.job).toBe(run.job)
+    expect(again.updates).toBeGreaterThan(0)
+    await friend.until('its training', trains)
   })
 
   it('takes in a newcomer while it trains', async () => {

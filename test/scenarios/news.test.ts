@@ -11,8 +11,9 @@ const pool = {
 }
 
 /** What a member should see as its host does. */
-const shared = ({ hostName, members, trainingCurve, validationCurve }: Omit<JobView, 'invite'>) => ({
-  ...{ hostName, trainingCurve, validationCurve },
+const shared = ({ members, ...view }: Omit<JobView, 'invite'>) => ({
+  ...{ hostName: view.hostName, updates: view.updates, samples: view.samples },
+  ...{ trainingCurve: view.trainingCurve, validationCurve: view.validationCurve },
   names: members.map(({ peer, displayName }) => [peer, displayName]),
 })
 

@@ -2,7 +2,7 @@
 import { requestAdmission } from '../../main/core/job/admission.ts'
 import type { HostedJob } from '../../main/core/job/host/host-state.ts'
 import { hostJob, joinJob, type Participation } from '../../main/core/job/participant.ts'
-import type { FinishedModel, Log, ShardStore, StateVector, Vault } from '../../main/core/ports.ts'
+import type { FinishedModel, Log, SavedRun, ShardStore, StateVector, Vault } from '../../main/core/ports.ts'
 import { DiskFullError, InvariantError } from '../../shared/errors.ts'
 import type { JobSpec } from '../../shared/job/spec.ts'
 import { jobSpec } from '../../shared/job/spec.ts'
@@ -75,6 +75,8 @@ export interface ScenarioSettings {
   readonly clusters?: number
   readonly seed?: number
   readonly continueFrom?: FinishedModel
+  /** What an earlier host of this run wrote down. */
+  readonly resume?: SavedRun
   /** Milliseconds of an engine call; default 1 to 5. */
   readonly engineMs?: readonly [number, number]
   /** What each PC's benchmark says; default 1e9. */
@@ -93,6 +95,8 @@ export interface Scenario {
   readonly host: Member
   readonly members: readonly Member[]
   readonly savedModels: FinishedModel[]
+  /** What the host wrote down, newest last. */
+  readonly savedRuns: SavedRun[]
   readonly warnings: string[]
   /** One more PC asks to join. */
   join(name: string, memoryBytes: number): Promise<Member>
@@ -139,6 +143,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     drop: (from, to, message) => drop(from, to, message, clock.now()),
   })
   const savedModels: FinishedModel[] = []
+  const savedRuns: SavedRun[] = []
   const warnings: string[] = []
   const log: Log = (level, text) => {
     if (level === 'warn' || level === 'error') warnings.push(text)
@@ -151,6 +156,10 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
       saveModel: (_job, model) => {
         savedModels.push(model)
         return Promise.resolve('/models/scenario')
+      },
+      saveRun: (_job, run) => {
+        savedRuns.push(structuredClone(run))
+        return Promise.resolve()
       },
       saveStage: (_job, stage) => {
         if (fullDisks.includes(name)) return Promise.reject(new DiskFullError('the disk is full'))
@@ -182,6 +191,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     gathering: { peers: memories.length, deadlineSeconds: 60, clusters },
     device: device('host', memories[0]!),
     continueFrom,
+    ...(settings.resume === undefined ? {} : { resume: settings.resume }),
     issueCertificate: (peer) =>
       Promise.resolve({ job, peer, role: 'member', expiresAt: 1, signature: '0'.repeat(128) }),
     checkSecret: (secret) => (secret === 'secret' ? undefined : 'wrong-secret'),
@@ -214,7 +224,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     members.push(await join(`pc-${index + 1}`, memoryBytes))
 
   return {
-    ...{ clock, network, host, members, savedModels, warnings, join },
+    ...{ clock, network, host, members, savedModels, savedRuns, warnings, join },
     comeBack(name, memoryBytes) {
       network.restart(name)
       return join(name, memoryBytes)

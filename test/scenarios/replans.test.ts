@@ -124,3 +124,37 @@ describe('a pool with two clusters', () => {
     expect((await scenario.end(late)).outcome).toBe('finished')
   })
 })
+
+describe('a host that is started anew', () => {
+  it('goes on with its run when its members are back: updates, samples, curves and what each PC gave', async () => {
+    const before = await startScenario(long)
+    await before.until(({ updates }) => updates >= 20)
+    const run = before.savedRuns.findLast(({ checkpoint }) => checkpoint !== undefined)!
+    const from = run.checkpoint!.updates
+    expect(from).toBeGreaterThan(0)
+
+    const after = await startScenario({ ...long, resume: run })
+    await after.until(({ phase }) => phase === 'training')
+    const view = viewOf(after)
+    expect(said(after)).toContain(`the run goes on from update ${from}`)
+    expect(view.updates).toBe(from)
+    expect(view.samples).toBe(run.book.trained.at(-1)!.samples)
+    expect(view.plan!.number).toBeGreaterThan(run.book.planNumber)
+    const curve = run.book.trainingCurve.filter(({ updates }) => updates <= from)
+    expect(view.trainingCurve.slice(0, curve.length)).toEqual(curve)
+    const gave = new Map(run.book.members.map(({ peer, did }) => [peer, did.samples]))
+    for (const { peer, samples } of view.members) if (peer !== 'host') expect(samples).toBe(gave.get(peer))
+    await endWhole(after)
+  })
+
+  it('writes the run down when its program is to end, and tells its members no end', async () => {
+    const scenario = await startScenario(two)
+    await scenario.until(({ updates }) => updates >= 8)
+    await scenario.clock.runUntil(scenario.host.participation.suspend())
+    expect(await scenario.end(scenario.host)).toMatchObject({ outcome: 'stopped', code: 'suspended' })
+    expect(scenario.savedRuns.at(-1)!.checkpoint!.updates).toBeGreaterThanOrEqual(7)
+    expect(scenario.members[0]!.participation.view().phase).not.toBe('ended')
+    await scenario.lose('host')
+    expect(await scenario.end(scenario.members[0]!)).toMatchObject({ code: 'host-lost' })
+  })
+})

@@ -39,6 +39,10 @@ export function jobCommands(
       return Promise.resolve(null)
     },
     leave: async () => {
+      if (parts.comeback?.to != null) {
+        await parts.comeback.forget()
+        return null
+      }
       const { participation } = currentOf(parts)
       participation.leave()
       await participation.ended

@@ -1,8 +1,8 @@
 /** `rookery predict`: what a finished model says to a row, a picture or a prompt. */
-import { stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { type HostTensor, floatsOf } from '../../../shared/tensor.ts'
-import { createPredictionInput, createPrompt, nameOfClass } from '../../edge/data/prediction.ts'
+import { createPredictionInput, createPrompt, isFile, nameOfClass } from '../../edge/data/prediction.ts'
 import type { LoadedModel } from '../../edge/store/trained-models.ts'
 import type { EngineThread } from '../agent-parts.ts'
 import { withModel } from './whole-model.ts'
@@ -13,7 +13,7 @@ const shownGuesses = 5
 const continuedBytes = 200
 
 export interface Prediction {
-  /** Its file's name, or its row counted from 0. */
+  /** Its file's name, its row counted from 0, or words for what was given in place. */
   readonly sample: string
   /** Classes or tokens, the most probable first. Absent for regression. */
   readonly best?: readonly { readonly label: string; readonly probability: number }[]
@@ -23,7 +23,7 @@ export interface Prediction {
   readonly continuation?: string
 }
 
-/** @param task.input - a file's path, or for a text model the prompt itself @throws InvalidInputError */
+/** @param task.input - a file's path, the values of one sample with commas between, or a prompt @throws InvalidInputError */
 export function predictTask(task: {
   readonly modelDirectory: string
   readonly input: string
@@ -32,13 +32,13 @@ export function predictTask(task: {
     if (model.graph.task === 'next-token') return [await continueText(engine, model, task.input)]
     const input = await createPredictionInput(task.input, trained(model))
     const output = await engine.infer(input)
-    return rowsOf(output).map((row, index) => answer(model, row, nameOf(task.input, index, input)))
+    const given = (await isFile(task.input)) ? basename(task.input) : 'what was given'
+    return rowsOf(output).map((row, index) => answer(model, row, nameOf(given, index, input)))
   })
 }
 
 const trained = ({ graph, spec }: LoadedModel) => ({ graph, data: spec.data })
-const nameOf = (path: string, row: number, { shape }: HostTensor) =>
-  shape[0] === 1 ? basename(path) : String(row)
+const nameOf = (given: string, row: number, { shape }: HostTensor) => (shape[0] === 1 ? given : String(row))
 
 function rowsOf(output: HostTensor): readonly Float32Array[] {
   const values = floatsOf(output)
@@ -64,9 +64,8 @@ function bestOf(logits: Float32Array, label: (index: number) => string) {
 }
 
 async function continueText(engine: EngineThread, model: LoadedModel, input: string): Promise<Prediction> {
-  const isFile = (await stat(input).catch(() => undefined))?.isFile() === true
-  const { readFile } = await import('node:fs/promises')
-  const prompt = isFile ? await readFile(input) : Buffer.from(input)
+  const inFile = await isFile(input)
+  const prompt = inFile ? await readFile(input) : Buffer.from(input)
   let text: Uint8Array = prompt
   let best: Prediction['best'] = []
   for (let written = 0; written < continuedBytes; written++) {
@@ -82,5 +81,5 @@ async function continueText(engine: EngineThread, model: LoadedModel, input: str
     text = Buffer.concat([text, Uint8Array.of(next)])
   }
   const continuation = Buffer.from(text.subarray(prompt.length)).toString('utf8')
-  return { sample: isFile ? basename(input) : input, best, continuation }
+  return { sample: inFile ? basename(input) : input, best, continuation }
 }

@@ -1,8 +1,9 @@
 /** The clusters of a plan as rows of stages: who holds which layers and how it does. */
 import type { MemberView } from '../../../shared/messages/control.ts'
 import type { ClusterPlan, Layout } from '../../../shared/plan/plan.ts'
+import { clusterName, layersInWords } from '../../../shared/plan/words.ts'
 import { column, columnRight, cut, harmless } from './columns.ts'
-import { formatBytes, formatLayers, formatRate, formatShare } from './numbers.ts'
+import { formatBytes, formatRate, formatShare } from './numbers.ts'
 import type { Paint, Tone } from './paint.ts'
 
 const tones: Record<MemberView['state'], Tone> = {
@@ -73,7 +74,7 @@ function stageRow(
   const bar = style.paint('accent', layerBar(stage.layers, style.layerCount))
   const name = column(nameOf(stage.peer, member), nameColumns(style.columns))
   const rest = member === undefined ? planned(stage) : doing(member, style)
-  return `  ${name} ${bar} ${column(formatLayers(stage.layers), 14)} ${rest}`.trimEnd()
+  return `  ${name} ${bar} ${column(layersInWords(stage.layers), 14)} ${rest}`.trimEnd()
 }
 
 /** A heading and a row a stage, cluster after cluster. */
@@ -90,7 +91,7 @@ export function clusterRows(
       ? style.paint('warn', 'does not train at present')
       : style.paint('faint', formatRate(cluster.samplesPerSecond))
     return [
-      `${style.paint('title', `cluster ${index + 1}`)}  ${rate}`,
+      `${style.paint('title', clusterName(index))}  ${rate}`,
       ...cluster.stages.map((stage) => stageRow(stage, byPeer.get(stage.peer), { ...style, layerCount })),
     ]
   })

@@ -75,13 +75,16 @@ function peerRows(job: JobView, style: ScreenStyle): string[] {
   return [...placed, style.paint('title', layout === undefined ? 'peers' : 'in no cluster'), ...idle]
 }
 
+/** Something was made, or is about to be: a new plan in the middle of a run keeps what there is. */
+const isUnderWay = ({ updates, phase }: JobView): boolean =>
+  updates > 0 || (phase !== 'gathering' && phase !== 'planning')
+
 /** The whole picture; lines are at most `columns` wide and there are fewer than `rows` of them. */
 export function jobScreen(job: JobView, style: ScreenStyle): string {
   const name = style.paint('title', cut(harmless(job.name), style.columns - 24))
-  const shown = job.phase !== 'gathering' && job.phase !== 'planning'
   const head = [
     bothEnds(name, style.paint('accent', `${job.role} · ${job.phase}`), style.columns),
-    ...(shown ? progressLines(job, style) : []),
+    ...(isUnderWay(job) ? progressLines(job, style) : []),
     ...(job.text === '' ? [] : [style.paint('faint', cut(harmless(job.text), style.columns))]),
   ]
   const measures = measureLine(job, style)

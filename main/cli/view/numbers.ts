@@ -17,17 +17,23 @@ export function formatRate(samplesPerSecond: number): string {
 }
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
+const trafficUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 
 /** `512 B` · `12.3 MiB` */
-export function formatBytes(bytes: Bytes): string {
+export const formatBytes = (bytes: Bytes): string => scaled(bytes, 1024, byteUnits)
+
+/** `1.0 MB`, as people set caps: decimal, as networks count. */
+export const formatTraffic = (bytes: Bytes): string => scaled(bytes, 1000, trafficUnits)
+
+function scaled(bytes: Bytes, base: number, units: readonly string[]): string {
   let value = bytes
   let unit = 0
-  while (value >= 1023.95 && unit < byteUnits.length - 1) {
-    value /= 1024
+  while (value >= base - 0.05 && unit < units.length - 1) {
+    value /= base
     unit += 1
   }
   const digits = unit === 0 || value >= 99.95 ? 0 : 1
-  return `${value.toFixed(digits)} ${byteUnits[unit] ?? ''}`
+  return `${value.toFixed(digits)} ${units[unit] ?? ''}`
 }
 
 /** `12.4 GFLOP/s` */
@@ -58,9 +64,9 @@ export function formatDurationRange(range: readonly [low: Seconds, high: Seconds
   return sameUnit ? `${lowValue ?? ''}–${high}` : `${low} – ${high}`
 }
 
-/** `83 %` of a share of 0.83. */
+/** `83%` of a share of 0.83. */
 export function formatShare(share: number, digits = 0): string {
-  return `${(share * 100).toFixed(digits)} %`
+  return `${(share * 100).toFixed(digits)}%`
 }
 
 /** Three figures that tell a loss from its neighbour: `0.0214` · `0.214` · `2.31` · `12.4` */
@@ -71,10 +77,4 @@ export function formatLoss(loss: number): string {
   if (size >= 10) return loss.toFixed(1)
   if (size >= 1) return loss.toFixed(2)
   return size >= 0.1 || size === 0 ? loss.toFixed(3) : loss.toFixed(4)
-}
-
-/** `layers 0–3`, both ends included, as people count; one layer is `layer 4`. */
-export function formatLayers(range: readonly [from: number, toExclusive: number]): string {
-  const [from, toExclusive] = range
-  return toExclusive - from === 1 ? `layer ${from}` : `layers ${from}–${toExclusive - 1}`
 }

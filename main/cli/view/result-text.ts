@@ -3,7 +3,7 @@ import type { JobResult, JobView } from '../../../shared/messages/control.ts'
 import { harmless } from './columns.ts'
 import { formatBytes, formatCount, formatDuration, formatLoss, formatShare } from './numbers.ts'
 
-/** `loss 0.214, accuracy 94.2 %` */
+/** `loss 0.214, accuracy 94.2%` */
 export function scoresText(scores: { readonly loss: number; readonly accuracy: number }): string {
   return `loss ${formatLoss(scores.loss)}, accuracy ${formatShare(scores.accuracy, 1)}`
 }

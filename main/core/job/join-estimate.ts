@@ -2,7 +2,7 @@
 import type { JoinCard } from '../../../shared/messages/cards.ts'
 import type { Header } from '../../../shared/messages/wire.ts'
 import type { Bytes, BytesPerSecond, FlopsPerSecond } from '../../../shared/units.ts'
-import { inUnits } from '../limits/in-units.ts'
+import { inUnits, memoryInUnits } from '../limits/in-units.ts'
 
 const secondsAnHour = 3600
 /** Of the time that a PC trains, so much is lost at worst to waiting for others. */
@@ -85,6 +85,6 @@ function whatLimits(found: {
   if (letThrough(needs, down) < 1)
     return `Your download cap of ${inUnits(down)} a second may hold this PC back.`
   if (!holdsAll)
-    return `This PC lends ${inUnits(pc.memoryBytes)} of memory, so it would hold a part of the model and work with others.`
+    return `This PC lends ${memoryInUnits(pc.memoryBytes)} of memory, so it would hold a part of the model and work with others.`
   return 'The processor of this PC is what limits it.'
 }

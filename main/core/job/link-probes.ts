@@ -2,7 +2,7 @@
 import { BadMessageError } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
 import type { Header, WireMessage } from '../../../shared/messages/wire.ts'
-import { kibibyte, second } from '../../../shared/units.ts'
+import { kibibyte, second, type Millis } from '../../../shared/units.ts'
 import type { Clock, Links } from '../ports.ts'
 import { createWatch, type Watch } from './watch.ts'
 
@@ -14,6 +14,8 @@ const longEnoughMs = 200
 /** Below this a clock tells nothing. */
 const shortestMs = 0.1
 const answerWithinMs = 15 * second
+/** A newcomer that hears a probe before it hears that it is in does not answer: the first is sent again after so long. */
+const firstAnswerWithinMs = [second, 3 * second, 11 * second]
 /** A pool of thousands is not measured pair by pair: so many ways from each peer tell its uplink. */
 export const probedPeers = 16
 
@@ -27,8 +29,16 @@ interface ProbePorts {
 /** Measures ways and answers others' probes. */
 export interface LinkProbes {
   measure(peers: readonly PeerId[], plan: number, signal: AbortSignal): Promise<LinkReport[]>
+  /** It will not answer any more. */
+  lost(peer: PeerId): void
   /** Takes `probe` and `probe-reply`. @throws BadMessageError for a probe without ballast */
   deliver(from: PeerId, message: WireMessage<'probe' | 'probe-reply'>): void
+}
+
+interface Way {
+  readonly peer: PeerId
+  readonly plan: number
+  readonly signal: AbortSignal
 }
 
 /** Times one message and its answer. */
@@ -37,6 +47,7 @@ class Stopwatch {
   readonly #job: string
   readonly #watch: Watch
   readonly #unanswered = new Map<number, PeerId>()
+  readonly #lost = new Set<PeerId>()
   #nextId = 0
 
   constructor(ports: ProbePorts, job: string) {
@@ -51,7 +62,7 @@ class Stopwatch {
   }
 
   /** Milliseconds from sending to the answer, or undefined when none came. */
-  async time(peer: PeerId, plan: number, bytes: number, signal: AbortSignal): Promise<number | undefined> {
+  async time({ peer, plan, signal }: Way, bytes: number, withinMs: Millis): Promise<number | undefined> {
     const { links, clock } = this.#ports
     const id = this.#nextId++
     const startedMs = clock.now()
@@ -59,11 +70,22 @@ class Stopwatch {
     try {
       await links.send(peer, this.message('probe', plan, id, bytes), signal)
       const answered = () => !this.#unanswered.has(id)
-      const came = await this.#watch.until(answered, { signal, withinMs: answerWithinMs })
-      return came ? clock.now() - startedMs : undefined
+      const over = () => answered() || this.#lost.has(peer)
+      await this.#watch.until(over, { signal, withinMs })
+      return answered() ? clock.now() - startedMs : undefined
     } finally {
       this.#unanswered.delete(id)
     }
+  }
+
+  lost(peer: PeerId): void {
+    this.#lost.add(peer)
+    this.#watch.notify()
+  }
+
+  /** It is there, or there again. */
+  found(peer: PeerId): void {
+    this.#lost.delete(peer)
   }
 
   answered(from: PeerId, id: number): void {
@@ -72,21 +94,30 @@ class Stopwatch {
   }
 }
 
-async function measureWay(stopwatch: Stopwatch, peer: PeerId, plan: number, signal: AbortSignal) {
-  let roundTripMs = Infinity
-  for (let round = 0; round < roundTrips; round++) {
-    const tookMs = await stopwatch.time(peer, plan, 1, signal)
+async function measureWay(stopwatch: Stopwatch, way: Way): Promise<LinkReport | undefined> {
+  let roundTripMs = await firstRoundTrip(stopwatch, way)
+  if (roundTripMs === undefined) return undefined
+  for (let round = 1; round < roundTrips; round++) {
+    const tookMs = await stopwatch.time(way, 1, answerWithinMs)
     if (tookMs === undefined) return undefined
     roundTripMs = Math.min(roundTripMs, Math.max(tookMs, shortestMs))
   }
   let bytesPerSecond = 0
   for (const bytes of ballastBytes) {
-    const tookMs = await stopwatch.time(peer, plan, bytes, signal)
+    const tookMs = await stopwatch.time(way, bytes, answerWithinMs)
     if (tookMs === undefined) return undefined
     bytesPerSecond = Math.max(bytesPerSecond, (bytes * second) / Math.max(tookMs - roundTripMs, shortestMs))
     if (tookMs > longEnoughMs) break
   }
-  return { peer, roundTripSeconds: roundTripMs / second, bytesPerSecond }
+  return { peer: way.peer, roundTripSeconds: roundTripMs / second, bytesPerSecond }
+}
+
+async function firstRoundTrip(stopwatch: Stopwatch, way: Way): Promise<Millis | undefined> {
+  for (const withinMs of firstAnswerWithinMs) {
+    const tookMs = await stopwatch.time(way, 1, withinMs)
+    if (tookMs !== undefined) return Math.max(tookMs, shortestMs)
+  }
+  return undefined
 }
 
 export function createLinkProbes(ports: ProbePorts, job: string): LinkProbes {
@@ -96,11 +127,15 @@ export function createLinkProbes(ports: ProbePorts, job: string): LinkProbes {
       const reports: LinkReport[] = []
       for (const peer of peers.slice(0, probedPeers)) {
         // A peer that cannot be reached is left out of the report: the planner then knows no way to it.
-        const report = await measureWay(stopwatch, peer, plan, signal).catch(() => undefined)
+        stopwatch.found(peer)
+        const report = await measureWay(stopwatch, { peer, plan, signal }).catch(() => undefined)
         if (signal.aborted) break
         if (report !== undefined) reports.push(report)
       }
       return reports
+    },
+    lost: (peer) => {
+      stopwatch.lost(peer)
     },
     deliver(from, { header, tensors }) {
       if (header.type === 'probe-reply') {

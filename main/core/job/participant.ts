@@ -28,6 +28,8 @@ export interface Participation {
   finish(): void
   /** Member: go. Host: stop without a model. */
   leave(): void
+  /** This program ends. Host: the job does not; what was learned is written down first. Member: go. */
+  suspend(): Promise<void>
   /** Host: send a member away. False when there is no such member, and for a member of another's job. */
   removeMember(peer: PeerId): boolean
   /** What this PC itself does. */
@@ -105,14 +107,15 @@ export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => v
       stop.abort()
     },
   })
-  const ended = host.run(stop.signal).then(async (result) => {
+  const ended = host.run(stop.signal)
+  const over = ended.then(async (result) => {
     await member.ended()
     unroute()
     onChange()
     return result
   })
   return {
-    ended,
+    ended: over,
     view: () => withOwnPause(host.view(), member),
     pause: () => {
       member.ownPause.pause()
@@ -129,6 +132,13 @@ export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => v
     },
     leave: () => {
       stop.abort()
+    },
+    async suspend() {
+      await host.suspend()
+      stop.abort()
+      // Nobody says goodbye, not even to ourselves.
+      const { outcome, reason, code } = await ended
+      member.end({ outcome, reason, code })
     },
     removeMember: (peer) => host.removeMember(peer),
     own: () => ownPart(member),
@@ -200,6 +210,10 @@ export function joinJob(ports: MemberPorts, membership: Membership, onChange: ()
     finish: nothing,
     leave: () => {
       member.leave('left on purpose')
+    },
+    suspend() {
+      member.leave('its agent was ended')
+      return Promise.resolve()
     },
     removeMember: () => false,
     own: () => ownPart(member),

@@ -1,7 +1,7 @@
 /** Judges the owner's limits by the conditions of this moment: how each one stands, and whether we may train. */
 import type { Conditions, LimitName, Limits, LimitState } from '../../../shared/limits.ts'
 import { describeHours, hoursInForce, minutesUntilAllowed } from './hours.ts'
-import { inUnits } from './in-units.ts'
+import { inUnits, memoryInUnits } from './in-units.ts'
 
 /** A cap below this ends every job: not even a heartbeat gets through in time. */
 export const leastBytesPerSecond = 8192
@@ -24,14 +24,12 @@ const rules: Readonly<Record<LimitName, (limits: Limits, conditions: Conditions)
     memoryBytes === 0
       ? off('Half of the memory that is free when a job starts is lent.')
       : inForce(
-          `At most ${inUnits(memoryBytes)} of memory are lent; a new value holds from the next job on.`,
+          `At most ${memoryInUnits(memoryBytes)} of memory are lent; a new value holds from the next job on.`,
         ),
   computeShare: ({ computeShare }) =>
     computeShare === 1
       ? off('The engine may work all the time.')
-      : inForce(
-          `The engine rests, so that it works at most ${Math.round(computeShare * 100)} % of the time.`,
-        ),
+      : inForce(`The engine rests, so that it works at most ${Math.round(computeShare * 100)}% of the time.`),
   uploadBytesPerSecond: ({ uploadBytesPerSecond }) => rateVerdict(uploadBytesPerSecond, 'The upload'),
   downloadBytesPerSecond: ({ downloadBytesPerSecond }) => rateVerdict(downloadBytesPerSecond, 'The download'),
   trainOnBattery({ trainOnBattery }, { onBattery }) {

@@ -1,5 +1,5 @@
 /** The desktop's one way to the agent: commands go to whichever runs now, its newest snapshot is kept. */
-import { AgentNotRunningError, reportOf } from '../../../shared/errors.ts'
+import { AgentNotRunningError } from '../../../shared/errors.ts'
 import type { CommandInput, CommandName, CommandOutput, Snapshot } from '../../../shared/messages/control.ts'
 import { createSignal, type Signal } from '../signal.ts'
 import type { LiveAgent } from './launch.ts'
@@ -8,6 +8,8 @@ import { type AgentStatus, createSupervisor, type Supervisor, type SupervisorPor
 export interface AgentLink {
   /** @throws AgentNotRunningError while none runs; otherwise what the agent answers */
   command<N extends CommandName>(name: N, input: CommandInput<N>): Promise<CommandOutput<N>>
+  /** The person is about to host or join a job. */
+  isChoosing(): boolean
   readonly status: Signal<AgentStatus>
   /** Undefined while no agent runs. */
   readonly snapshot: Signal<Snapshot | undefined>
@@ -15,14 +17,12 @@ export interface AgentLink {
   readonly stop: () => Promise<void>
 }
 
-export interface LinkPorts extends Omit<SupervisorPorts, 'onChange'> {
-  /** After a restart of the agent its job would not have it back; in one sentence. */
-  readonly onNotRejoined: (reason: string) => void
-}
+/** Commands by which the person wants a job other than the one this PC may come back to. */
+const takesUp: readonly CommandName[] = ['host', 'join']
 
-export function createAgentLink(ports: LinkPorts): AgentLink {
+export function createAgentLink(ports: Omit<SupervisorPorts, 'onChange'>): AgentLink {
   const snapshot = createSignal<Snapshot | undefined>(undefined)
-  const rejoin = createRejoin(ports.onNotRejoined)
+  let choosing = 0
   const supervisor: Supervisor = createSupervisor({
     ...ports,
     onChange(next) {
@@ -35,11 +35,7 @@ export function createAgentLink(ports: LinkPorts): AgentLink {
 
   async function follow(agent: LiveAgent): Promise<void> {
     try {
-      await rejoin.after(agent)
-      for await (const next of agent.client.watch()) {
-        if (next.job?.phase === 'ended') rejoin.forget()
-        snapshot.set(next)
-      }
+      for await (const next of agent.client.watch()) snapshot.set(next)
     } catch {
       // The supervisor hears of its end, too, and knows why.
     }
@@ -50,39 +46,18 @@ export function createAgentLink(ports: LinkPorts): AgentLink {
       const now = status.get()
       if (now.name !== 'running')
         throw new AgentNotRunningError('the background agent is not running; Rookery starts it again')
-      const output = await now.agent.client.command(name, input)
-      rejoin.note(name, input)
-      return output
+      const chooses = takesUp.includes(name) ? 1 : 0
+      choosing += chooses
+      try {
+        return await now.agent.client.command(name, input)
+      } finally {
+        choosing -= chooses
+      }
     },
+    isChoosing: () => choosing > 0,
     status,
     snapshot,
     start: supervisor.start,
     stop: supervisor.stop,
-  }
-}
-
-/** A job that the person joined stays joined when the agent had to be started again. */
-function createRejoin(onRefused: (reason: string) => void) {
-  let invite: string | undefined
-  return {
-    note(name: CommandName, input: unknown): void {
-      if (name === 'leave') invite = undefined
-      if (name === 'join') invite = (input as CommandInput<'join'>).invite
-    },
-    forget(): void {
-      invite = undefined
-    },
-    async after({ client }: LiveAgent): Promise<void> {
-      if (invite === undefined) return
-      const { job } = await client.command('status', {})
-      if (job !== null) return
-      try {
-        await client.command('join', { invite })
-      } catch (thrown) {
-        // Over, or going on without us.
-        invite = undefined
-        onRefused(reportOf(thrown).message)
-      }
-    },
   }
 }

@@ -28,26 +28,30 @@ function stoppedText({ cause, nextTryAtMs, tries }: AgentStatus & { name: 'stopp
   return cause === '' ? 'Agent is not running' : `Agent does not start: ${withoutStop(cause)}`
 }
 
-/** Why it rests, or undefined while nothing holds it back. */
-export function pauseReason({ pausedByUser, limits, job }: Snapshot): string | undefined {
+/** Why it rests, or undefined while nothing of this PC holds it back. */
+export function pauseReason({ pausedByUser, limits }: Snapshot): string | undefined {
   if (pausedByUser !== null) {
     const { untilMs } = pausedByUser
     return untilMs === null ? 'you paused it' : `you paused it until ${clockTime(untilMs)}`
   }
   const holding = limits.find(({ state }) => state === 'pausing')
-  if (holding !== undefined) return withoutStop(holding.reason)
-  if (job?.phase === 'paused' || job?.phase === 'draining') return withoutStop(job.text)
-  return undefined
+  return holding === undefined ? undefined : withoutStop(holding.reason)
 }
 
-function jobState(snapshot: Snapshot): PcState {
-  const { job } = snapshot
-  if (job === null || (job.phase === 'ended' && job.result?.outcome !== 'failed'))
-    return { icon: 'idle', text: 'No job' }
-  if (job.phase === 'ended')
-    return { icon: 'trouble', text: `${job.name} failed: ${withoutStop(job.result?.reason ?? '')}` }
-  if (job.phase !== 'training') return { icon: 'training', text: `${job.name}: ${withoutStop(job.text)}` }
-  return { icon: 'training', text: trainingText(job) }
+function jobState({ job, comesBackTo }: Snapshot): PcState {
+  if (job !== null && job.phase !== 'ended') return runningState(job)
+  if (comesBackTo !== null) return { icon: 'idle', text: `Coming back to “${comesBackTo}”…` }
+  if (job?.result?.outcome === 'failed')
+    return { icon: 'trouble', text: `${job.name} failed: ${withoutStop(job.result.reason)}` }
+  return { icon: 'idle', text: 'No job' }
+}
+
+function runningState(job: JobView): PcState {
+  if (job.phase === 'training') return { icon: 'training', text: trainingText(job) }
+  return {
+    icon: job.phase === 'paused' ? 'paused' : 'training',
+    text: `${job.name}: ${withoutStop(job.text)}`,
+  }
 }
 
 function trainingText(job: JobView): string {

@@ -40,8 +40,7 @@ function steering(agent: AgentStatus, snapshot: Snapshot | undefined, nowMs: Mil
   if (agent.name === 'stopped')
     return [{ id: 'start-agent', label: 'Start agent now', deed: { type: 'startAgent' } }]
   if (snapshot === undefined) return []
-  if (snapshot.pausedByUser !== null || isPausedJob(snapshot))
-    return [{ id: 'toggle', label: 'Start', deed: { type: 'resume' } }]
+  if (snapshot.pausedByUser !== null) return [{ id: 'toggle', label: 'Start', deed: { type: 'resume' } }]
   return snapshot.pauseAfterRound === null ? pauses(snapshot, nowMs) : [...duringRound]
 }
 
@@ -66,10 +65,6 @@ const afterRound = {
   label: 'Finish this round, then pause',
   deed: { type: 'pause', after: 'round' },
 } as const
-
-/** Paused, and by no limit: only a person could have done it. */
-const isPausedJob = ({ job, limits }: Snapshot): boolean =>
-  job?.phase === 'paused' && !limits.some(({ state }) => state === 'pausing')
 
 /** Tomorrow begins when people get up. */
 const morningHour = 6

@@ -1,4 +1,5 @@
-/** What a finished model is asked: a file or a prompt as a tensor that it takes. Legend: B rows, T tokens. */
+/** What a finished model is asked: a file, a line of values or a prompt as a tensor. Legend: B rows, T tokens. */
+import { stat } from 'node:fs/promises'
 import { InvalidInputError } from '../../../shared/errors.ts'
 import type { DataManifest } from '../../../shared/job/data.ts'
 import type { ModelGraph } from '../../../shared/model/graph.ts'
@@ -19,14 +20,21 @@ export interface TrainedModel {
 /** Rows answered at once: a file of more is for `evaluate`. */
 const maxRows = 1000
 
+/** What was given is no line of values or text, but names a file. */
+export const isFile = async (input: string): Promise<boolean> =>
+  (await stat(input).catch(() => undefined))?.isFile() === true
+
 /**
- * A file as input [B, ...] of a model: rows of features without label from CSV, one picture, or one prompt.
+ * What is asked as input [B, ...] of a model: a file with rows of features without label as CSV, one picture or one
+ * prompt; or in place the values of one sample with commas between, or the prompt itself.
  *
- * @throws InvalidInputError in one sentence that names the file
+ * @throws InvalidInputError in one sentence that names the file or the value
  */
-export async function createPredictionInput(path: string, model: TrainedModel): Promise<HostTensor> {
-  if (model.graph.input.type === 'tokens') return createPrompt(await readTail(path, model), model).tensor
-  const stored = isPicture(path) ? await picturePixels(path, model) : await csvFeatures(path, model)
+export async function createPredictionInput(input: string, model: TrainedModel): Promise<HostTensor> {
+  const inFile = await isFile(input)
+  if (model.graph.input.type === 'tokens')
+    return createPrompt(inFile ? await readTail(input, model) : Buffer.from(input), model).tensor
+  const stored = inFile ? await fileFeatures(input, model) : lineFeatures(input, model)
   const shape = inputShapeOf(model.graph)
   return {
     dtype: 'float32',
@@ -65,6 +73,30 @@ async function readTail(path: string, { graph }: TrainedModel): Promise<Uint8Arr
   let tail: Uint8Array = new Uint8Array(0)
   for await (const chunk of openBytes(path)) tail = Buffer.concat([tail, chunk]).subarray(-length)
   return tail
+}
+
+const fileFeatures = (path: string, model: TrainedModel): Promise<Uint8Array | Float32Array> =>
+  isPicture(path) ? picturePixels(path, model) : csvFeatures(path, model)
+
+/** `0, 5, 13, …`: exactly the values of one sample. */
+function lineFeatures(line: string, { graph }: TrainedModel): Float32Array {
+  const cells = line.trim().split(/\s*[,;\s]\s*/)
+  const values = cells.map((cell) => (cell === '' ? Number.NaN : Number(cell)))
+  const width = elementCount(inputShapeOf(graph))
+  if (cells.length === 1 && width > 1 && Number.isNaN(values[0]))
+    throw new InvalidInputError(
+      `there is no file "${line}"; give its whole path, or ${width} values with commas between`,
+    )
+  const wrong = values.findIndex((value) => !Number.isFinite(Math.fround(value)))
+  if (wrong >= 0)
+    throw new InvalidInputError(
+      `value ${wrong + 1} is "${(cells[wrong] ?? '').slice(0, 40)}"; it has to be a number`,
+    )
+  if (values.length !== width)
+    throw new InvalidInputError(
+      `these are ${values.length} values, but model "${graph.name}" takes ${width}, without a label`,
+    )
+  return Float32Array.from(values)
 }
 
 function picturePixels(path: string, { graph, data }: TrainedModel): Promise<Uint8Array> {

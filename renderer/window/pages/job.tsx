@@ -1,6 +1,6 @@
 /** Job: how far, how fast, how good, who holds what, and what happened with the reason for every wait. */
 import type { JSX } from 'preact'
-import type { JobView } from '../../../shared/messages/control.ts'
+import type { JobView, Snapshot } from '../../../shared/messages/control.ts'
 import { useAsk } from '../ask.ts'
 import { AgentStopped } from '../parts/agent-stopped.tsx'
 import { Banner, Card, Fault, PageHead } from '../parts/blocks.tsx'
@@ -15,7 +15,7 @@ import { factsOf, jobLead, unusedWords } from '../words/job-facts.ts'
 import { troubleOf } from '../words/job-trouble.ts'
 import type { JobTrouble } from '../words/job-trouble.ts'
 import { asTitle } from '../words/sentence.ts'
-import { jobRuns } from '../words/this-pc.ts'
+import { comesBack, comesBackLead, comesBackTitle, jobRuns } from '../words/this-pc.ts'
 
 function Facts({ job }: { readonly job: JobView }): JSX.Element {
   return (
@@ -93,13 +93,17 @@ function LeaveJob({ job }: { readonly job: JobView }): JSX.Element {
   )
 }
 
-function NoJob(): JSX.Element {
+function NoJob({ state }: { readonly state: Snapshot | null }): JSX.Element {
+  const head =
+    state !== null && comesBack(state)
+      ? { title: comesBackTitle(state), lead: comesBackLead }
+      : {
+          title: 'No job',
+          lead: 'When this PC takes part in a job, its curve, its pool and its log stand here.',
+        }
   return (
     <>
-      <PageHead
-        title="No job"
-        lead="When this PC takes part in a job, its curve, its pool and its log stand here."
-      />
+      <PageHead {...head} />
       <AgentStopped />
       <section class="card row wrap">
         <span class="grow">Join a friend’s pool with an invite, or host a job of your own.</span>
@@ -125,6 +129,15 @@ function TroubleBanner({ trouble }: { readonly trouble: JobTrouble | undefined }
   )
 }
 
+function ComingBack({ state }: { readonly state: Snapshot }): JSX.Element | null {
+  if (!comesBack(state)) return null
+  return (
+    <Banner tone="caution" icon="wait" title={comesBackTitle(state)}>
+      <p>{comesBackLead}</p>
+    </Banner>
+  )
+}
+
 function PausedNote({ job }: { readonly job: JobView }): JSX.Element | null {
   const { tone, detail } = pcState.value
   if (tone !== 'paused' || job.result !== null) return null
@@ -141,7 +154,7 @@ function PausedNote({ job }: { readonly job: JobView }): JSX.Element | null {
 export function JobPage(): JSX.Element {
   const state = snapshot.value
   const job = state?.job
-  if (state === null || job == null) return <NoJob />
+  if (state === null || job == null) return <NoJob state={state} />
   const stopped = desktop.value?.agent === 'stopped'
   return (
     <>
@@ -150,6 +163,7 @@ export function JobPage(): JSX.Element {
       </PageHead>
       <AgentStopped />
       {stopped ? null : <TroubleBanner trouble={troubleOf(job, state.self)} />}
+      <ComingBack state={state} />
       <PausedNote job={job} />
       <div class="job-grid">
         <div class="stack">

@@ -10,7 +10,7 @@ import { Icon } from '../parts/icon.tsx'
 import type { IconName } from '../parts/icon.tsx'
 import { editors } from '../parts/limit-editors.tsx'
 import { limits, snapshot } from '../state.ts'
-import { limitNames, limitOrder, stateWords, useWords } from '../words/limits.ts'
+import { limitNames, limitOrder, reasonInWords, stateWords, useWords } from '../words/limits.ts'
 import { asSentence } from '../words/sentence.ts'
 
 const looks: Readonly<Record<LimitState['state'], readonly [tone: string, icon: IconName]>> = {
@@ -29,7 +29,7 @@ function Now({ stand }: { readonly stand: LimitState | undefined }): JSX.Element
         <Icon name={icon} />
         {stateWords[stand.state]}.
       </span>{' '}
-      {asSentence(stand.reason)} {useWords(stand.limit, snapshot.value)}
+      {reasonInWords(stand.reason)} {useWords(stand.limit, snapshot.value)}
     </div>
   )
 }

@@ -108,7 +108,7 @@ function IdentityTools(): JSX.Element {
         takes="Replaces this PC’s key by one from a backup."
         done="Restored. It holds from the agent’s next start."
         call={() =>
-          withPath(rookery.chooseFile({ kind: 'data' }), (from) => rookery.restoreIdentity({ from }))
+          withPath(rookery.chooseFile({ kind: 'identity' }), (from) => rookery.restoreIdentity({ from }))
         }
       >
         {(press, busy) => (
@@ -129,7 +129,7 @@ function ResetTool(): JSX.Element {
   return (
     <Tool
       name="Reset Rookery"
-      takes="Forgets benchmarks, fetched data and known PCs. Identity, settings and models stay."
+      takes="Forgets benchmarks, fetched data, known PCs and the job it is in. Identity, settings and models stay."
       done="Done. It holds from the agent’s next start."
       call={() => window.rookery.reset({})}
     >

@@ -58,7 +58,7 @@ function UseMeter({ name, value, limit, say, unlimited }: Used): JSX.Element {
 }
 
 /** Engines that compute on the graphics chip. */
-const graphicsEngines = ['node-gpu', 'webgpu']
+const graphicsEngines = ['tfjs-node-gpu', 'tfjs-webgpu']
 
 export function InUse({
   use,

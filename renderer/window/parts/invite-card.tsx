@@ -49,6 +49,10 @@ export function InviteCard({
     const done = await asker.ask(() => window.rookery.copyText({ text }))
     if (done !== undefined) copied.value = `${what} copied.`
   }
+  const save = async () => {
+    const saved = await asker.ask(() => window.rookery.saveInvite({ job: name, invite }))
+    if (saved?.path != null) copied.value = `Saved in ${saved.path}.`
+  }
   return (
     <Card title="Invite">
       <div class="stack">
@@ -70,6 +74,9 @@ export function InviteCard({
           <Button onPress={() => copy(shareText(name, invite), 'Text')}>Copy share text</Button>
           <Button busy={asker.busy.value} onPress={() => asker.ask(() => window.rookery.invite({}))}>
             New link
+          </Button>
+          <Button busy={asker.busy.value} onPress={save}>
+            Save as file…
           </Button>
         </div>
         <p class="small soft" role="status">

@@ -1,9 +1,8 @@
 /** What happened in the job, newest first, with a reason for every wait. */
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import type { JobView } from '../../../shared/messages/control.ts'
-import { kindOfLine, lineInWords } from '../words/log-line.ts'
-import type { LogKind } from '../words/log-line.ts'
+import type { JobView, LogKind } from '../../../shared/messages/control.ts'
+import { lineInWords } from '../words/log-line.ts'
 import { clock } from '../words/numbers.ts'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icon.tsx'
@@ -11,12 +10,9 @@ import type { IconName } from './icon.tsx'
 const shown = 8
 
 const icons: Readonly<Record<LogKind, IconName>> = {
-  waiting: 'wait',
-  trouble: 'bad',
-  saved: 'save',
-  ring: 'ring',
-  person: 'person',
-  plain: 'info',
+  info: 'info',
+  wait: 'wait',
+  warn: 'bad',
 }
 
 export function JobLog({ log }: { readonly log: JobView['log'] }): JSX.Element {
@@ -44,16 +40,13 @@ export function JobLog({ log }: { readonly log: JobView['log'] }): JSX.Element {
         <p class="soft">Nothing yet. Who joins, leaves, waits and why will stand here.</p>
       ) : (
         <ol class="log">
-          {lines.map(({ atMs, text }, index) => {
-            const kind = kindOfLine(text)
-            return (
-              <li key={newestFirst.length - index} class={`is-${kind}`}>
-                <time dateTime={new Date(atMs).toISOString()}>{clock(atMs)}</time>
-                <Icon name={icons[kind]} />
-                <span>{lineInWords(text)}</span>
-              </li>
-            )
-          })}
+          {lines.map(({ atMs, text, kind = 'info' }, index) => (
+            <li key={newestFirst.length - index} class={`is-${kind}`}>
+              <time dateTime={new Date(atMs).toISOString()}>{clock(atMs)}</time>
+              <Icon name={icons[kind]} />
+              <span>{lineInWords(text)}</span>
+            </li>
+          ))}
         </ol>
       )}
     </section>

@@ -138,7 +138,7 @@ function Idle({ set, change }: EditorProps): JSX.Element {
 function Battery({ set, change }: EditorProps): JSX.Element {
   return (
     <select
-      class="select"
+      class="select narrow"
       aria-label="On battery"
       value={set.trainOnBattery ? 'train' : 'pause'}
       onChange={(event) => {

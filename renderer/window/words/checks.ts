@@ -46,7 +46,7 @@ function networkCheck({ addresses }: Snapshot): Check {
   }
 }
 
-const slowBackends = ['cpu']
+/** By the name that the agent says: as the setting has it before a job, `tfjs-…` from then on. */
 const engineNames: Readonly<Record<string, string>> = {
   'node-gpu': 'TensorFlow on the graphics chip',
   node: 'TensorFlow on the processor',
@@ -55,19 +55,20 @@ const engineNames: Readonly<Record<string, string>> = {
 }
 
 function engineCheck({ backend }: Snapshot): Check {
-  if (backend === '') return { level: 'ok', name: 'Engine', finding: 'Loads when a job starts.' }
-  return slowBackends.includes(backend)
-    ? {
-        level: 'warn',
-        name: 'Slow engine',
-        finding:
-          'Training runs on the plain reference engine, many times slower than others. The log says why no other one loaded.',
-      }
-    : {
-        level: 'ok',
-        name: 'Engine',
-        finding: `Trains with ${engineNames[backend] ?? backend}, the fastest that loads here.`,
-      }
+  const engine = backend.replace(/^tfjs-/, '')
+  if (engine === 'cpu')
+    return {
+      level: 'warn',
+      name: 'Slow engine',
+      finding:
+        'Training runs on the plain reference engine, many times slower than others. The log says why no other one loaded.',
+    }
+  const name = engineNames[engine]
+  const finding =
+    name === undefined
+      ? 'The fastest that works on this PC is chosen when a job starts.'
+      : `${backend.startsWith('tfjs-') ? 'Trains' : 'Will train'} with ${name}.`
+  return { level: 'ok', name: 'Engine', finding }
 }
 
 function trayCheck({ tray }: DesktopState): Check {

@@ -95,10 +95,12 @@ export function pathOf(source: DataSource): string {
   return source.type === 'cifar10' ? (source.paths[0] ?? '') : source.path
 }
 
-/** Models that could learn from such data, the smallest first: what the wizard tries before a person chooses. */
+/** Models that could learn from such data, the one that needs least memory first: what the wizard tries before a person chooses. */
 export function candidates(type: SourceType, models: readonly ModelCard[]): ModelCard[] {
   const wantsTokens = type === 'text'
-  return models.filter((card) => readsText(card) === wantsTokens).sort((a, b) => a.parameters - b.parameters)
+  return models
+    .filter((card) => readsText(card) === wantsTokens)
+    .sort((a, b) => a.memoryBytes - b.memoryBytes)
 }
 
 /** "moby-dick.txt" → "moby dick". */

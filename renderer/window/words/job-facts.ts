@@ -22,10 +22,7 @@ function timeFact({ result, secondsLeft }: JobView): Fact {
 
 function validationFact(job: JobView): Fact {
   const score = job.validationCurve.at(-1)?.scores
-  if (score === undefined)
-    return job.role === 'host'
-      ? { name: 'Validation', value: 'none', note: 'yet' }
-      : { name: 'Validation', value: 'not here', note: 'the host has it' }
+  if (score === undefined) return { name: 'Validation', value: 'none', note: 'yet' }
   return {
     name: 'Validation',
     value: percent(score.accuracy),
@@ -36,7 +33,7 @@ function validationFact(job: JobView): Fact {
 /** Each fact is a value, or words for why there is none yet. */
 export function factsOf(job: JobView): Fact[] {
   const share = job.targetUpdates === 0 ? 0 : job.updates / job.targetUpdates
-  const moves = job.samplesPerSecond > 0 && job.result === null
+  const moves = job.samplesPerSecond > 0 && job.phase === 'training'
   return [
     {
       name: 'Done',
@@ -76,12 +73,25 @@ function whoTrains(clusters: Clusters, active: readonly number[]): string {
   return `${pcsOf(clusters.filter((_, index) => active.includes(index)))} of ${all} PCs train it now, in ${who}.`
 }
 
+function hostWords({ role, hostName }: JobView): string {
+  if (role === 'host') return 'Hosted by this PC. '
+  return hostName === undefined ? '' : `Hosted by ${hostName}. `
+}
+
+/** A member's own share beside the pool's figures. */
+function ownWords({ role, members }: JobView, self: string): string {
+  const samples = members.find(({ peer }) => peer === self)?.samples ?? 0
+  return role === 'host' || samples === 0 ? '' : ` This PC has trained ${count(samples)} samples.`
+}
+
+/** Why it ended is said by the banner below. */
 export function jobLead(job: JobView, self: string): string {
-  if (job.result !== null) return asSentence(job.result.reason)
-  const mine = job.role === 'host' ? 'Hosted by this PC. ' : ''
+  const host = hostWords(job)
+  if (job.result !== null)
+    return job.members.length > 1 ? `${host}${job.members.length} PCs took part.` : `${host}It has ended.`
   const clusters = job.plan?.layout.clusters ?? []
-  if (clusters.length === 0 || job.phase !== 'training') return `${mine}${asSentence(job.text)}`
-  return `${mine}${whoTrains(clusters, job.plan?.active ?? [])}${paceWords(job, self)}`
+  if (clusters.length === 0 || job.phase !== 'training') return `${host}${asSentence(job.text)}`
+  return `${host}${whoTrains(clusters, job.plan?.active ?? [])}${paceWords(job, self)}${ownWords(job, self)}`
 }
 
 /** PCs that joined and hold nothing, with the planner's reason. */

@@ -1,7 +1,7 @@
 /** What a person should know first about a job: who is lost, what that costs, how it ended. */
 import type { JobView, MemberView } from '../../../shared/messages/control.ts'
+import { layersInWords } from '../../../shared/plan/words.ts'
 import { few } from './numbers.ts'
-import { layersInWords } from './pool-names.ts'
 import { asSentence } from './sentence.ts'
 
 export interface JobTrouble {
@@ -30,7 +30,7 @@ function restWords(active: number, samplesPerSecond: number): string {
 function lostTrouble(job: JobView, lost: readonly MemberView[]): JobTrouble {
   const active = job.plan?.active.length ?? 0
   const reason = lost[0]?.reason ?? ''
-  const why = reason === '' ? '' : `${asSentence(reason)} `
+  const why = reason === '' || lost.length > 1 ? '' : `${asSentence(reason)} `
   return {
     tone: active === 0 ? 'trouble' : 'caution',
     title: `${lost.map(({ displayName }) => displayName).join(', ')} ${lost.length === 1 ? 'is' : 'are'} lost`,

@@ -3,6 +3,7 @@ import type { LimitName, LimitState, Limits } from '../../../shared/limits.ts'
 import type { Snapshot } from '../../../shared/messages/control.ts'
 import { bytesPerSecond, memory, percent } from './numbers.ts'
 import { groupDays } from './hours.ts'
+import { asSentence } from './sentence.ts'
 import { jobRuns } from './this-pc.ts'
 
 export const limitNames: Readonly<Record<LimitName, string>> = {
@@ -16,6 +17,10 @@ export const limitNames: Readonly<Record<LimitName, string>> = {
   pausePrograms: 'Pause for',
   networkIsMetered: 'This network',
 }
+
+/** A reason of the agent, its numbers kept with their units. */
+export const reasonInWords = (reason: string): string =>
+  asSentence(reason).replaceAll(/(?<=\d) (?=(?:bytes|[kMGT]B|minutes?|hours?)\b)/g, '\u00a0')
 
 /** The order of the page: what is used first, when second. */
 export const limitOrder = Object.keys(limitNames) as LimitName[]

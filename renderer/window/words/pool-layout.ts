@@ -1,8 +1,9 @@
 /** Where everything stands in the picture of the pool: x is the model's layers, rows are clusters. All in picture units. */
 import type { MemberView } from '../../../shared/messages/control.ts'
 import type { Plan, StagePlan } from '../../../shared/plan/plan.ts'
+import { clusterName, layersInWords } from '../../../shared/plan/words.ts'
 import { few } from './numbers.ts'
-import { clusterName, layersInWords, nameOf } from './pool-names.ts'
+import { nameOf } from './pool-names.ts'
 import { slowestOf, statusOf } from './pool-status.ts'
 import type { StageTone } from './pool-status.ts'
 import { ringsBetween } from './pool-rings.ts'

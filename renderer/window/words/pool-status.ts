@@ -27,13 +27,20 @@ function useOf({ busyShare, peakTensorBytes, state }: MemberView): Status {
   return { tone: 'plain', status: use === '' ? state : use, short: busy === '' ? state : busy }
 }
 
+/** It does nothing at present; undefined where it works. */
+function restOf({ state, reason }: MemberView): Status | undefined {
+  const rests = resting[state]
+  if (rests === undefined) return undefined
+  const [tone, word] = rests
+  return { tone, status: reason === '' ? word : `${word}: ${reason}`, short: word }
+}
+
 export function statusOf(member: MemberView | undefined, slow: boolean): Status {
-  const rests = member && resting[member.state]
-  if (rests !== undefined) {
-    const [tone, word] = rests
-    return { tone, status: member?.reason === '' ? word : `${word}: ${member?.reason ?? ''}`, short: word }
-  }
-  if (slow) return { tone: 'slow', status: 'slowest here', short: 'slowest' }
+  const rests = member && restOf(member)
+  if (rests !== undefined) return rests
+  // Nobody sets a pace any more in a job that has ended.
+  const works = member === undefined || member.state === 'training'
+  if (slow && works) return { tone: 'slow', status: 'slowest here', short: 'slowest' }
   return member === undefined ? { tone: 'plain', status: '', short: '' } : useOf(member)
 }
 

@@ -42,7 +42,9 @@ function stateOfJob(job: JobView, self: string): PcState {
         : 'the first samples are under way'
     return { tone: 'training', word: 'Training', detail: pace, button: 'pause' }
   }
-  if (job.phase === 'paused') return { tone: 'paused', word: 'Paused', detail: job.text, button: 'pause' }
+  // Whoever paused here is known before; what else a paused job says is whom it waits for.
+  if (job.phase === 'paused' && job.text === 'paused')
+    return { tone: 'paused', word: 'Paused', detail: job.text, button: 'pause' }
   return { tone: 'waiting', word: waits[job.phase] ?? 'Waiting', detail: job.text, button: 'pause' }
 }
 
@@ -78,6 +80,8 @@ function stateWithAgent(snapshot: Snapshot, now: number): PcState {
       button: 'pause',
     }
   if (job !== null && jobRuns(snapshot)) return stateOfJob(job, snapshot.self)
+  if (snapshot.comesBackTo !== null)
+    return { tone: 'waiting', word: 'Coming back', detail: `to “${snapshot.comesBackTo}”`, button: 'none' }
   return { tone: 'idle', word: 'Idle', detail: job === null ? 'no job' : 'the job has ended', button: 'none' }
 }
 
@@ -94,10 +98,19 @@ function pausedHeading(snapshot: Snapshot | null, detail: string): string {
   return detail === 'paused' ? 'Paused' : `Paused: ${asTitle(detail)}`
 }
 
+/** No job runs here, and this PC asks to be taken back into one. */
+export const comesBack = (snapshot: Snapshot): boolean => snapshot.comesBackTo !== null && !jobRuns(snapshot)
+
+export const comesBackTitle = ({ comesBackTo }: Snapshot): string => `Coming back to “${comesBackTo ?? ''}”…`
+
+export const comesBackLead =
+  'This PC was in that job when its host or its own agent was lost. Rookery asks the host again and again, for half an hour, unless you join or host another job.'
+
 /** The heading of Home. */
 export function headingOf(snapshot: Snapshot | null, state: PcState): string {
   if (state.tone === 'trouble') return 'Not training'
   if (state.tone === 'paused') return pausedHeading(snapshot, state.detail)
+  if (snapshot !== null && comesBack(snapshot)) return comesBackTitle(snapshot)
   if (snapshot?.job == null || !jobRuns(snapshot))
     return state.word === 'Starting' ? 'Starting' : 'Nothing is running'
   if (state.tone === 'training') return `Training “${snapshot.job.name}”`
@@ -120,8 +133,11 @@ function shareWords(job: JobView, self: string, trains: boolean): string {
 /** The sentence under it. */
 export function leadOf(snapshot: Snapshot | null, tone: Tone): string {
   const job = snapshot?.job
+  if (snapshot != null && comesBack(snapshot)) return comesBackLead
   if (snapshot == null || job == null)
     return 'Rookery trains nothing until you join a job or host one. It needs no account.'
   if (job.result !== null) return `“${job.name}” has ended: ${asSentence(job.result.reason)}`
-  return shareWords(job, snapshot.self, tone === 'training')
+  const share = shareWords(job, snapshot.self, tone === 'training')
+  const text = asSentence(job.text)
+  return tone === 'waiting' && share !== text ? `${text} ${share}` : share
 }

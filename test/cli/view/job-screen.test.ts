@@ -21,23 +21,34 @@ describe('the live view of a job', () => {
       [
         'digits                                                           host · training',
         '━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌',
-        '142 of 200 updates, 71 %                                            12–15 s left',
+        '142 of 200 updates, 71%                                             12–15 s left',
         'averaging round 14 waits for cluster 2',
         '',
-        'loss 0.268  ·  validation 0.310, 91.2 %  ·  1,152 samples/s  ·  9,088 samples',
+        'loss 0.268  ·  validation 0.310, 91.2%  ·  1,152 samples/s  ·  9,088 samples',
         '',
-        'cluster 1  612 samples/s',
-        '  laptop             █████░░░░░░░ layers 0–3     training   83 % busy  12.3 MiB',
-        '  old-pc             ░░░░░███████ layers 4–8     training   64 % busy  12.3 MiB',
-        'cluster 2  does not train at present',
-        '  desk               ███░░░░░░░░░ layers 0–1     training   83 % busy  12.3 MiB',
-        '  tower              ░░░█████████ layers 2–8     lost      sent nothing for 30 s',
+        'Cluster A  612 samples/s',
+        '  laptop             █████░░░░░░░ layers 1–4     training    83% busy  12.3 MiB',
+        '  old-pc             ░░░░░███████ layers 5–9     training    64% busy  12.3 MiB',
+        'Cluster B  does not train at present',
+        '  desk               ███░░░░░░░░░ layers 1–2     training    83% busy  12.3 MiB',
+        '  tower              ░░░█████████ layers 3–9     lost      sent nothing for 30 s',
         'in no cluster',
         '  phone              idle      its speed was measured as 0',
         '',
         'Ctrl-C finishes early and keeps the model',
       ].join('\n'),
     )
+  })
+
+  it.each<[JobView['phase'], string]>([
+    ['draining', 'ben joined; what is in flight finishes before the new plan'],
+    ['planning', 'searching for the best plan'],
+    ['preparing', 'engines load, data and weights travel'],
+    ['paused', 'waiting for ben to come back'],
+  ])('keeps what was made while the run is %s for a new plan', (phase, text) => {
+    const screen = jobScreen({ ...exampleJob, phase, text, secondsLeft: null }, plain)
+    const [head, , made, said] = screen.split('\n').map((line) => line.trimEnd())
+    expect([head?.endsWith(`host · ${phase}`), made, said]).toEqual([true, '142 of 200 updates, 71%', text])
   })
 
   it('lists the peers while it gathers', () => {
@@ -49,6 +60,7 @@ describe('the live view of a job', () => {
       members: [exampleMember('laptop', { state: 'joined' })],
       trainingCurve: [],
       validationCurve: [],
+      updates: 0,
       samples: 0,
       samplesPerSecond: 0,
     }

@@ -4,7 +4,7 @@ import {
   formatCount,
   formatDuration,
   formatDurationRange,
-  formatLayers,
+  formatTraffic,
   formatLoss,
   formatRate,
   formatShare,
@@ -20,6 +20,7 @@ describe('numbers for people', () => {
       '1.0 GiB',
       '16.0 GiB',
     ])
+    expect([0, 999, 1e6, 1_500_000].map(formatTraffic)).toEqual(['0 B', '999 B', '1.0 MB', '1.5 MB'])
     expect([999, 12_345, 1_234_567].map(formatCount)).toEqual(['999', '12,345', '1.2 M'])
     expect([0.84, 1234.4].map(formatRate)).toEqual(['0.8 samples/s', '1,234 samples/s'])
     expect([0.0214, 0.2141, 2.314, 12.44, 0, Number.NaN].map(formatLoss)).toEqual([
@@ -30,7 +31,7 @@ describe('numbers for people', () => {
       '0.000',
       'not a number',
     ])
-    expect(formatShare(0.9417, 1)).toBe('94.2 %')
+    expect(formatShare(0.9417, 1)).toBe('94.2%')
   })
 
   it('say durations in the two largest units', () => {
@@ -45,9 +46,5 @@ describe('numbers for people', () => {
     expect(formatDurationRange([12, 12.2])).toBe('12 s')
     expect(formatDurationRange([90, 180])).toBe('90 s – 3 min')
     expect(formatDurationRange([7200, 9000])).toBe('2 h 0 min – 2 h 30 min')
-  })
-
-  it('count layers with both ends', () => {
-    expect([formatLayers([0, 4]), formatLayers([4, 5])]).toEqual(['layers 0–3', 'layer 4'])
   })
 })

@@ -66,6 +66,12 @@ describe('a member', () => {
     })
   })
 
+  it('goes on with its own pause when another cluster drops out, until it takes it back', () => {
+    const draining = after(...started, { name: 'pause-asked' }, { name: 'cluster-active' })
+    expect(draining.name).toBe('draining')
+    expect(transition(draining, { name: 'resume-asked' }).name).toBe('training')
+  })
+
   it('prepares anew for a new assignment at any time', () => {
     expect(after(...started, { name: 'assigned' }).name).toBe('preparing')
   })

@@ -7,14 +7,14 @@ const other = '12D3KooWQYhTNQdmr3ArTeUHRYzFg94BKyTkoWBDWez9kSCVe2Xo'
 const scheme = 'rookery://join/'
 const at = `/ip4/192.168.1.7/tcp/4001/p2p/${host}`
 
-const fields = {
+export const inviteFields = {
   name: 'digits',
   publicKey: '0f'.repeat(32),
   secret: 'a1'.repeat(16),
   expiresAt: Number.MAX_SAFE_INTEGER,
   addresses: [at],
 }
-export const goodLink = formatInvite(fields)
+export const goodLink = formatInvite(inviteFields)
 
 /** A link around any text, with a check that fits, so that only its content is at fault. */
 function linkOf(content: unknown): string {
@@ -25,9 +25,9 @@ function linkOf(content: unknown): string {
 const payload = {
   v: 1,
   name: 'digits',
-  key: fields.publicKey,
-  secret: fields.secret,
-  expires: fields.expiresAt,
+  key: inviteFields.publicKey,
+  secret: inviteFields.secret,
+  expires: inviteFields.expiresAt,
   at: [at],
 }
 const changed = (change: object): string => linkOf({ ...payload, ...change })

@@ -56,6 +56,28 @@ describe('the tray', () => {
       'training',
       'Finishing this round, then pausing',
     ],
+    [
+      'a new plan',
+      running,
+      jobOf({ phase: 'draining', text: 'ben joined; what is in flight finishes before the new plan' }),
+      'training',
+      'digits: ben joined; what is in flight finishes before the new plan',
+    ],
+    [
+      'a wait for somebody lost',
+      running,
+      jobOf({ phase: 'paused', text: 'waiting for ben to come back' }),
+      'paused',
+      'digits: waiting for ben to come back',
+    ],
+    ['a way back', running, snapshotOf({ comesBackTo: 'digits' }), 'idle', 'Coming back to “digits”…'],
+    [
+      'a way back to a host that was lost',
+      running,
+      { ...jobOf({ phase: 'ended' }), comesBackTo: 'digits' },
+      'idle',
+      'Coming back to “digits”…',
+    ],
     ['the end', running, jobOf({ phase: 'ended' }), 'idle', 'No job'],
     ['a start', { name: 'starting', tries: 0 }, undefined, 'idle', 'Agent is starting'],
     [
@@ -91,6 +113,13 @@ describe('the tray', () => {
       '—',
       'Quit (your job stops)',
     ])
+  })
+
+  it('offers a pause, not a start, while the job waits for others', () => {
+    const waits = labels(running, jobOf({ phase: 'paused', text: 'waiting for ben to come back' }))
+    expect(waits).toContain('Pause')
+    expect(waits).toContain('Copy invite')
+    expect(waits).not.toContain('Start')
   })
 
   it('offers to start again after a person’s pause, and to stay paused during a limit’s', () => {

@@ -1,5 +1,6 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
+import { InvalidInputError } from '../../../shared/errors.ts'
 import { createPredictionInput, createPrompt, nameOfClass } from '../../../main/edge/data/prediction.ts'
 import { temporaryFile, tokensModel, valuesModel } from './fixtures.ts'
 
@@ -40,6 +41,27 @@ describe('an input for a finished model', () => {
       data: Float32Array.of(0, 2, -1),
     })
     await expect(createPredictionInput(path, model)).rejects.toThrow(/was trained on rows of CSV/)
+  })
+
+  it('is a line of exactly the values of one sample', async () => {
+    for (const line of ['3,20', ' 3, 20\n', '3 20', '3;2e1'])
+      expect(await createPredictionInput(line, model)).toMatchObject({
+        shape: [1, 1, 2, 1],
+        data: Float32Array.of(1, 2),
+      })
+  })
+
+  it.each([
+    ['1,2,3', /these are 3 values, but model "small" takes 2, without a label/],
+    ['1', /these are 1 values/],
+    ['1,two', /value 2 is "two"; it has to be a number/],
+    ['1,,', /value 2 is ""/],
+    ['1,Infinity', /value 2 is "Infinity"/],
+    ['1,1e300', /value 2 is "1e300"/],
+    ['/no/such.csv', /there is no file "\/no\/such.csv"; give its whole path, or 2 values/],
+  ])('refuses %s in one sentence', async (line, sentence) => {
+    await expect(createPredictionInput(line, model)).rejects.toThrow(InvalidInputError)
+    await expect(createPredictionInput(line, model)).rejects.toThrow(sentence)
   })
 
   it('that does not suit is refused in one sentence', async () => {

@@ -45,11 +45,18 @@ describe('a copy of a model', () => {
 
 describe('a reset', () => {
   it('forgets what can be had again at the next start, once', async () => {
-    for (const name of ['shards', 'peers', 'models', 'stages']) {
+    for (const name of ['shards', 'peers', 'hosted', 'models', 'stages']) {
       await mkdir(join(folder, name))
       await writeFile(join(folder, name, 'x'), '')
     }
-    for (const name of ['benchmark.json', 'identity.json', 'settings.json', 'contribution.json'])
+    for (const name of [
+      'benchmark.json',
+      'joined.json',
+      'port.json',
+      'identity.json',
+      'settings.json',
+      'contribution.json',
+    ])
       await writeFile(join(folder, name), '{}')
     expect(await resetIfAsked(folder)).toBe(false)
     await askReset(folder)

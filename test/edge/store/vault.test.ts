@@ -152,6 +152,6 @@ describe('a saved stage', () => {
 
   it('never leaves the folder of stages', async () => {
     const vault = await createVault(await temporaryFolder())
-    await expect(vault.saveStage('../../evil', stage(1))).rejects.toThrow(/under the id of its job/)
+    await expect(vault.saveStage('../../evil', stage(1))).rejects.toThrow(/a job is saved under its id/)
   })
 })

@@ -3,6 +3,7 @@ import { second } from '../../../../shared/units.ts'
 import { planOf, peersOf } from '../plan-in-force.ts'
 import { collect } from './collect.ts'
 import type { HostState } from './host-state.ts'
+import { keepRun } from './run-keeping.ts'
 import { samplesTrained } from './run-report.ts'
 
 const atMostEveryMs = 10 * second
@@ -36,11 +37,14 @@ export async function keepCheckpoints(
  * The model as one cluster has it. While the cluster trains, its stages are an update or so apart, as they are to
  * each other in an asynchronous pipeline; when it stands still, this is exact. False when a stage is gone or silent.
  */
-export async function takeCheckpoint(
-  host: HostState,
-  cluster: number,
-  signal: AbortSignal,
-): Promise<boolean> {
+export function takeCheckpoint(host: HostState, cluster: number, signal: AbortSignal): Promise<boolean> {
+  // One after the other: a stage sends one set of weights at a time.
+  const taken = host.taking.catch(() => undefined).then(() => take(host, cluster, signal))
+  host.taking = taken
+  return taken
+}
+
+async function take(host: HostState, cluster: number, signal: AbortSignal): Promise<boolean> {
   const root = peersOf(planOf(host), cluster)[0] ?? ''
   const trained = {
     updates: host.roll.get(root)?.progress?.updates ?? host.from.updates,
@@ -49,5 +53,24 @@ export async function takeCheckpoint(
   const vectors = await collect(host, { cluster, optimizer: true }, signal)
   if (vectors === undefined) return false
   host.checkpoint = { trained, vectors }
+  await keepRun(host)
   return true
+}
+
+/** Longer than this nobody waits for a program that is to end. */
+const suspendWithinMs = 10 * second
+
+/** The program ends, the run does not: keep what it is now, as far as there is time. */
+export async function suspendRun(host: HostState): Promise<void> {
+  host.suspending = true
+  const late = new AbortController()
+  const [cluster] = host.plan?.active ?? []
+  if (cluster === undefined || host.phase !== 'training') return
+  const timeout = host.ports.clock.sleep(suspendWithinMs, late.signal).then(() => {
+    late.abort()
+  })
+  // What cannot be kept in time was kept a moment ago.
+  await takeCheckpoint(host, cluster, late.signal).catch(() => false)
+  late.abort()
+  await timeout.catch(() => undefined)
 }

@@ -1,6 +1,7 @@
 /** Clusters that go and come: under the next plan number others are active, every stage stays as it is. */
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
+import { clusterName } from '../../../../shared/plan/words.ts'
 import { activePeers, peersOf, planOf, positionOf, withActive } from '../plan-in-force.ts'
 import type { HostState } from './host-state.ts'
 
@@ -43,8 +44,12 @@ function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId)
   if (!plan.active.includes(cluster)) return
   const left = plan.active.filter((other) => other !== cluster)
   host.log.say(
-    left.length === 0 ? 'no whole cluster is left' : `cluster ${cluster + 1} stops; ${left.length} go on`,
+    left.length === 0
+      ? 'no whole cluster is left'
+      : `${clusterName(cluster)} stops; ${othersGoOn(left.length)}`,
     'warn',
   )
   activate(host, left, why)
 }
+
+const othersGoOn = (many: number): string => (many === 1 ? 'one other goes on' : `${many} others go on`)

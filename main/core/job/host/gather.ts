@@ -15,17 +15,24 @@ const saidWith: Partial<Record<Refusal, string>> = {
   'too-late': 'the training is about to end; ask the host to invite you to the next run',
 }
 
+/** A run that goes on waits for those who were in it; who is later comes in as they do in any run. */
+const comeBackWithinSeconds = 120
+
 /** Wait until so many peers are there, the host says start, or the time is up. */
 export async function gather(host: HostState, signal: AbortSignal): Promise<void> {
-  const { peers, deadlineSeconds } = host.hosted.gathering
+  const { gathering, resume } = host.hosted
+  const peers = resume === undefined ? gathering.peers : resume.book.members.length + 1
+  const deadlineSeconds = resume === undefined ? gathering.deadlineSeconds : comeBackWithinSeconds
   const enough = () => host.startNow || (peers !== undefined && host.roll.present.length >= peers)
-  host.enter(
-    'gathering',
-    peers === undefined ? 'waiting for members' : `waiting for members: ${peers} are needed`,
-  )
+  host.enter('gathering', waitingText(peers, resume !== undefined))
   const came = await host.watch.until(enough, { signal, withinMs: deadlineSeconds * second })
   if (!came)
     host.log.say(`nobody more came within ${deadlineSeconds} s; starting with ${host.roll.present.length}`)
+}
+
+function waitingText(peers: number | undefined, goesOn: boolean): string {
+  if (goesOn) return 'the run goes on; waiting for its members to come back'
+  return peers === undefined ? 'waiting for members' : `waiting for members: ${peers} are needed`
 }
 
 /** Tell a stranger with the invite's secret what the job is; nothing is joined. */

@@ -5,7 +5,7 @@ import type { JobPhase } from '../../../../shared/messages/control.ts'
 import type { Certificate, DeviceReport, Refusal, WireHeader } from '../../../../shared/messages/wire.ts'
 import type { Scores, Tally } from '../../../../shared/model/graph.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
-import type { Clock, FinishedModel, Links, Log, Vault } from '../../ports.ts'
+import type { Clock, FinishedModel, Links, Log, SavedRun, Vault } from '../../ports.ts'
 import { type Checkpoint, type Trained, untrained } from '../checkpoint.ts'
 import { Curve } from '../curve.ts'
 import { Pace } from '../forecast.ts'
@@ -36,6 +36,8 @@ export interface HostedJob {
   readonly device: DeviceReport
   /** Weights to start from; absent: the seed's. */
   readonly continueFrom: FinishedModel | undefined
+  /** A run that this host's last program had begun. */
+  readonly resume?: SavedRun
   readonly issueCertificate: (peer: PeerId) => Promise<Certificate>
   /** Undefined when the secret opens the job. */
   readonly checkSecret: (secret: string) => Refusal | undefined
@@ -70,6 +72,14 @@ export class HostState {
   startNow = false
   finishing = false
   trainingSinceMs: number | undefined
+  /** Trained before this program was started. */
+  secondsBefore = 0
+  /** The newest checkpoint that is or was under way. */
+  taking: Promise<unknown> = Promise.resolve()
+  /** What the checkpoints on disk hold. */
+  kept: readonly Trained[] = []
+  /** The program ends, the run does not. */
+  suspending = false
   /** Clusters that pause, and the members who asked; a cluster comes back with the last of them. */
   readonly pausedBy = new Map<number, Set<PeerId>>()
   /** Peers that the host sent away; they may not come back. */
@@ -116,6 +126,7 @@ export class HostState {
   }
 
   get secondsTrained(): number {
-    return this.trainingSinceMs === undefined ? 0 : (this.ports.clock.now() - this.trainingSinceMs) / 1000
+    const { trainingSinceMs: since, secondsBefore } = this
+    return since === undefined ? secondsBefore : secondsBefore + (this.ports.clock.now() - since) / 1000
   }
 }

@@ -5,6 +5,7 @@ import type { JobResult, JobView } from '../../../../shared/messages/control.ts'
 import type { WireMessage, WireType } from '../../../../shared/messages/wire.ts'
 import { second } from '../../../../shared/units.ts'
 import type { Sender } from '../../ports.ts'
+import { suspendRun } from './checkpoints.ts'
 import { noteParameters } from './collect.ts'
 import { conclude } from './conclude.ts'
 import { dropPeer } from './drop.ts'
@@ -17,6 +18,7 @@ import { holdCluster, noteHeld, proceedCluster } from './pauses.ts'
 import { noteLinks, prepare, sendWeights } from './prepare.ts'
 import { removePeer } from './remove.ts'
 import { takeStock } from './replan.ts'
+import { takeUpRun } from './run-keeping.ts'
 import { resultOf, samplesTrained, updatesMade } from './run-report.ts'
 import { finishEarly, noteProgress, train } from './train.ts'
 import { noteValidated } from './validations.ts'
@@ -36,6 +38,8 @@ export interface Host {
   startNow(): void
   /** End early and keep the model. */
   finish(): void
+  /** Write the run down as it is now: the program ends, the run does not. The caller then aborts `run`. */
+  suspend(): Promise<void>
   /** Send a member away. False when there is no such member. */
   removeMember(peer: PeerId): boolean
   view(): Omit<JobView, 'invite'>
@@ -103,11 +107,17 @@ async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
     return resultOf(host, endingOf(host, model))
   } catch (error) {
     const { kind, code, message } = reportOf(error)
-    if (kind === 'aborted')
-      return resultOf(host, { outcome: 'stopped', code, reason: 'the host stopped the job', model: null })
+    if (kind === 'aborted') return resultOf(host, stoppedOf(host))
     if (!(error instanceof PoolError)) host.ports.log('error', message, { stack: (error as Error).stack })
     return resultOf(host, { outcome: 'failed', code, reason: message, model: null })
   }
+}
+
+function stoppedOf({ suspending }: HostState): Parameters<typeof resultOf>[1] {
+  const said = suspending
+    ? { code: 'suspended', reason: 'the host ends; the job goes on when it is started again' }
+    : { code: 'aborted', reason: 'the host stopped the job' }
+  return { outcome: 'stopped', model: null, ...said }
 }
 
 /** Drained for a new plan, but none is needed any more. */
@@ -149,6 +159,7 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
   const news = new News(host, view)
   const handlers = handlersOf(host, news)
   host.roll.enroll(ports.links.self, hosted.device, ports.links.addresses())
+  takeUpRun(host)
   let result: JobResult | null = null
 
   return {
@@ -156,7 +167,7 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
       result = await liveAndTell(host, news, signal)
       host.enter('ended', result.reason)
       host.log.say(`${result.outcome}: ${result.reason}`)
-      await sayGoodbye(host, result)
+      if (!host.suspending) await sayGoodbye(host, result)
       return result
     },
     deliver(from, message) {
@@ -197,6 +208,7 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
       finishEarly(host)
       host.watch.notify()
     },
+    suspend: () => suspendRun(host),
     removeMember: (peer) => removePeer(host, peer),
     view,
   }

@@ -1,5 +1,6 @@
 /** Members that pause: their cluster is held and the others go on, until all who asked are back. */
 import type { PeerId } from '../../../../shared/ids.ts'
+import { clusterName } from '../../../../shared/plan/words.ts'
 import { peersOf, planOf, positionOf } from '../plan-in-force.ts'
 import { activate } from './drop.ts'
 import type { HostState } from './host-state.ts'
@@ -30,7 +31,7 @@ export function noteHeld(host: HostState, root: PeerId): void {
   if (position === undefined || askers === undefined) return
   const why = whoPauses(host, askers)
   host.roll.mark(peersOf(plan, position.cluster), 'paused', why)
-  host.log.say(`cluster ${position.cluster + 1} waits: ${why}`, 'wait')
+  host.log.say(`${clusterName(position.cluster)} waits: ${why}`, 'wait')
   const left = plan.active.filter((cluster) => cluster !== position.cluster)
   activate(host, left, why)
   if (left.length === 0) host.enter('paused', why)

@@ -5,6 +5,7 @@ import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import type { ModelProfile } from '../../../../shared/plan/pool.ts'
 import type { DoesNotFit, Layout, Plan } from '../../../../shared/plan/plan.ts'
+import { clusterName, layersInWords } from '../../../../shared/plan/words.ts'
 import { minute } from '../../../../shared/units.ts'
 import { initialState } from '../../model/initial-state.ts'
 import { profileOf } from '../../model/profile.ts'
@@ -23,6 +24,8 @@ import type { Enrolled } from './roll.ts'
 const measureWithinMs = minute
 /** Loading an engine and fetching shards over a slow line; a peer that needs longer is left behind. */
 const readyWithinMs = 30 * minute
+/** PCs in one line of the log. */
+const mostNamed = 8
 
 /**
  * Plan with everyone present until a plan stands with all its stages ready. A run under way waits for members where
@@ -72,8 +75,9 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
 /** Learn every way between those present that nobody has told of yet. */
 export async function measure(host: HostState, signal: AbortSignal): Promise<void> {
   const { present } = host.roll
+  // The newest first: whoever answers has heard that it is in, and answers the probes of others.
   // One after the other: measured side by side, every way would look as slow as the machine is busy.
-  for (const entry of present) {
+  for (const entry of present.toReversed()) {
     const unknown = () => {
       const known = new Set(entry.links.map(({ peer }) => peer))
       return present.map(({ peer }) => peer).filter((peer) => peer !== entry.peer && !known.has(peer))
@@ -107,17 +111,22 @@ export function layoutFor(host: HostState): Layout | DoesNotFit {
   return 'feasible' in wished && host.planNumber > 0 ? free() : wished
 }
 
+/** Who holds what, where a line has room for it; else how many. */
+function layoutInWords({ roll }: HostState, { clusters }: Layout): string {
+  const many = clusters.reduce((sum, { stages }) => sum + stages.length, 0)
+  if (many > mostNamed) return `${many} PCs in ${clusters.length} clusters`
+  return clusters
+    .map(({ stages }, index) => {
+      const held = stages.map(({ peer, layers }) => `${roll.nameOf(peer)} ${layersInWords(layers)}`)
+      return `${clusterName(index)} is ${held.join(' → ')}`
+    })
+    .join('; ')
+}
+
 function takePlan(host: HostState, layout: Layout): Plan {
   host.planNumber++
   host.layoutNumber = host.planNumber
-  host.log.say(
-    `plan ${host.planNumber}: ` +
-      layout.clusters
-        .map(({ stages }) =>
-          stages.map((stage) => `${host.roll.nameOf(stage.peer)} ${stage.layers.join('–')}`).join(' → '),
-        )
-        .join(' | '),
-  )
+  host.log.say(`plan ${host.planNumber}: ${layoutInWords(host, layout)}`)
   const plan = planInForce(layout, host.hosted.spec.recipe, host.planNumber)
   host.plan = plan
   return plan

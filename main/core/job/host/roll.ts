@@ -4,6 +4,7 @@ import type { MemberView } from '../../../../shared/messages/control.ts'
 import type { DeviceReport, Progress } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { LinkReport } from '../link-probes.ts'
+import { withNames } from '../named.ts'
 import { noProgress, type Report } from '../no-progress.ts'
 import { peersOf } from '../plan-in-force.ts'
 
@@ -91,6 +92,7 @@ export class Roll {
   }
 
   views(secondsTrained: number): MemberView[] {
+    const names = this.all.map(({ peer, device }) => ({ peer, displayName: device.displayName }))
     return this.all.map((entry) => {
       const { peer, device, state, reason } = entry
       const did = allOf(entry)
@@ -98,7 +100,7 @@ export class Roll {
         peer,
         displayName: device.displayName,
         state,
-        reason: reason === '' ? did.waitingFor : reason,
+        reason: reason === '' ? withNames(did.waitingFor, names) : reason,
         updates: did.updates,
         samples: did.samples,
         busyShare: secondsTrained > 0 ? Math.min(1, did.busyMs / 1000 / secondsTrained) : 0,

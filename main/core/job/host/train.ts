@@ -8,6 +8,7 @@ import type { HostState } from './host-state.ts'
 import { isOver } from './over.ts'
 import { wakeAll } from './pauses.ts'
 import { replanIsDue } from './replan.ts'
+import { keepRun } from './run-keeping.ts'
 import { validateIfDue } from './validations.ts'
 
 /**
@@ -20,6 +21,7 @@ export async function train(host: HostState, signal: AbortSignal): Promise<'over
   host.roll.mark(activePeers(planOf(host)), 'training')
   host.broadcast({ type: 'start' }, activePeers(planOf(host)))
   if (host.finishing) finishEarly(host)
+  await keepRun(host)
   const trained = new AbortController()
   const enough = AbortSignal.any([signal, trained.signal])
   const checkpoints = keepCheckpoints(host, { signal, enough })

@@ -38,10 +38,11 @@ export function noteValidated(host: HostState, { header }: WireMessage<'validate
   if (scores !== undefined) {
     host.validationCurve.add({ updates: header.updates, scores })
     host.log.say(
-      `after ${header.updates} updates: validation loss ${scores.loss.toFixed(3)}, accuracy ${percent(scores.accuracy)}`,
+      `after ${grouped.format(header.updates)} updates: validation loss ${scores.loss.toFixed(3)}, accuracy ${percent(scores.accuracy)}`,
     )
   }
   host.watch.notify()
 }
 
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`
+const grouped = new Intl.NumberFormat('en')
+const percent = (share: number) => `${(share * 100).toFixed(1)}%`

@@ -35,7 +35,10 @@ class CurveCopy<P> {
   }
 }
 
-export type NewsHead = Pick<JobNews, 'hostName' | 'targetUpdates' | 'samplesPerSecond' | 'secondsLeft'>
+export type NewsHead = Pick<
+  JobNews,
+  'hostName' | 'updates' | 'targetUpdates' | 'samples' | 'samplesPerSecond' | 'secondsLeft'
+>
 
 export class HeardNews {
   readonly #log: JobLog

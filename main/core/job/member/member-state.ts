@@ -57,7 +57,8 @@ const rules: { [N in MemberState['name']]: Rule<N> } = {
   },
   draining(state, event) {
     if (event.name === 'cluster-inactive') return paused(event.reason, true)
-    if (event.name === 'cluster-active' || event.name === 'resume-asked') return { name: 'training' }
+    // Another cluster came or went: that ours is still active does not take our pause back.
+    if (event.name === 'resume-asked') return { name: 'training' }
     return event.name === 'stage-finished' ? { name: 'finished' } : state
   },
   paused(state, event) {

@@ -44,6 +44,7 @@ export class Member {
   readonly #life = new AbortController()
   #reporter: ProgressReporter
   #stage: StageLife | undefined
+  #preparation: Promise<void> = Promise.resolve()
   #ended: Outcome | undefined
   /** Ended, and the engine is given back. */
   #over = false
@@ -152,27 +153,26 @@ export class Member {
       return
     }
     const hooks = this.#hooksOf(() => stage)
-    const stage = new StageLife(this.#ports, this.#membership, {
-      assignment,
-      position,
-      shards: this.#shards,
-      hooks,
-    })
+    const setup = { assignment, position, shards: this.#shards, hooks }
+    const stage = new StageLife(this.#ports, this.#membership, setup)
     this.#stage = stage
     this.#become({ name: 'assigned' })
-    this.#background(this.#prepare(stage, before))
+    this.#preparation = this.#prepare(stage, before, this.#preparation)
   }
 
-  async #prepare(stage: StageLife, before: StageLife | undefined): Promise<void> {
+  /** In turn: a stage that is given up half prepared must not load its layers over the next one's. Never rejects. */
+  async #prepare(stage: StageLife, before: StageLife | undefined, earlier: Promise<void>): Promise<void> {
     try {
       await before?.stop('a new plan')
+      await earlier
+      if (stage.isGivenUp()) return
       await stage.prepare()
-      if (stage.signal.aborted) return
+      if (stage.isGivenUp()) return
       this.#become({ name: 'stage-ready' })
       this.#deliverEarly()
       this.#toHost({ type: 'stage-ready' })
     } catch (error) {
-      if (!stage.signal.aborted) this.fail(error)
+      if (!stage.isGivenUp()) this.fail(error)
     }
   }
 
@@ -249,6 +249,7 @@ export class Member {
   /** A peer is gone: without its host a member stops; a neighbour is the host's business unless only we miss it. */
   lost(peer: PeerId, reason: string): void {
     this.#shards.lost(peer)
+    this.#probes.lost(peer)
     if (peer === this.#membership.host) {
       this.#background(this.#endWithoutHost(reason))
       return
@@ -310,6 +311,7 @@ export class Member {
 
   async #unload(reason: string): Promise<void> {
     await this.#stage?.stop(reason)
+    await this.#preparation
     await this.#ports.engine.unload()
   }
 

@@ -1,6 +1,7 @@
 /** A member's own view, and around it the job as its host tells it. */
 import type { JobView, MemberView } from '../../../../shared/messages/control.ts'
 import type { Millis } from '../../../../shared/units.ts'
+import { withNames } from '../named.ts'
 import type { HeardNews } from './heard-news.ts'
 
 type OwnView = Omit<JobView, 'invite' | 'result'>
@@ -16,14 +17,23 @@ function withSelf(members: readonly MemberView[], self: MemberView): MemberView[
 
 /** Without news, or where they say nothing of it, the own view stays as it is. */
 export function withNews(own: OwnView, news: HeardNews, nowMs: Millis): OwnView {
+  const view = withHeard(own, news, nowMs)
+  return {
+    ...view,
+    text: withNames(view.text, view.members),
+    members: view.members.map((member) => ({ ...member, reason: withNames(member.reason, view.members) })),
+  }
+}
+
+function withHeard(own: OwnView, news: HeardNews, nowMs: Millis): OwnView {
   const { head, lastAveragedAtMs } = news
   const [self] = own.members
   if (head === undefined || self === undefined) return own
-  const { hostName, targetUpdates, samplesPerSecond, secondsLeft } = head
+  const { hostName, updates, targetUpdates, samples, samplesPerSecond, secondsLeft } = head
   const { trainingCurve, validationCurve } = news
   return {
     ...own,
-    hostName,
+    ...{ hostName, updates, samples },
     members: withSelf(news.members, self),
     targetUpdates: own.targetUpdates === 0 ? targetUpdates : own.targetUpdates,
     ...(news.isFresh(nowMs) && own.phase !== 'ended' ? { samplesPerSecond, secondsLeft } : {}),

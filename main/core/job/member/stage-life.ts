@@ -46,6 +46,11 @@ export class StageLife {
     return this.#end.signal
   }
 
+  /** Another stage took its place. */
+  isGivenUp(): boolean {
+    return this.#end.signal.aborted
+  }
+
   /** A piece of the weights. @throws BadMessageError */
   accept(message: WireMessage<'parameters'>): void {
     this.#receiver?.accept(message)

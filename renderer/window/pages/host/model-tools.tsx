@@ -65,7 +65,9 @@ function Try({ model }: { readonly model: string }): JSX.Element {
         }}
       >
         <div class="field">
-          <label for="try-input">The beginning of a text, values, or the path of a file</label>
+          <label for="try-input">
+            The beginning of a text, values with commas between, or the path of a file
+          </label>
           <textarea
             class="input mono"
             id="try-input"
@@ -139,7 +141,7 @@ export function ModelTools({
         </section>
       )}
       <Export model={model} />
-      <div class="cols">
+      <div class="cols even">
         <Try model={model} />
         <Evaluate model={model} />
       </div>

@@ -9,19 +9,10 @@ import { JobProgress } from '../../parts/job-progress.tsx'
 import { asSentence } from '../../words/sentence.ts'
 import { Members } from './members.tsx'
 
-function Again(): JSX.Element {
-  const asker = useAsk()
+function Closed(): JSX.Element {
   return (
     <Card title="Invite">
-      <p class="soft">
-        The invite has ended, or the job takes no more PCs. A removed or late friend needs a new link.
-      </p>
-      <div class="actions">
-        <Button busy={asker.busy.value} onPress={() => asker.ask(() => window.rookery.invite({}))}>
-          Make a new link
-        </Button>
-      </div>
-      <Fault of={asker} />
+      <p class="soft">The job is about to end and takes no more PCs.</p>
     </Card>
   )
 }
@@ -64,7 +55,7 @@ export function Running({ job, self }: { readonly job: JobView; readonly self: s
           {job.phase === 'gathering' ? null : <JobProgress job={job} />}
           <Members job={job} self={self} />
         </div>
-        {job.invite === null ? <Again /> : <InviteCard name={job.name} invite={job.invite} self={self} />}
+        {job.invite === null ? <Closed /> : <InviteCard name={job.name} invite={job.invite} self={self} />}
       </div>
     </>
   )

@@ -65,7 +65,9 @@ function StartWhen(): JSX.Element {
                 change({ startAtPeers: 3 })
               }}
             />
-            By itself, as soon as so many PCs are there:
+            {waits
+              ? 'By itself, as soon as so many PCs are there:'
+              : 'By itself, as soon as enough PCs are there'}
           </label>
           {waits ? (
             <NumberInput

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { columnsOf, curveInWords, logTicks, noCurveReason } from '../../../../renderer/window/words/curve.ts'
 import { factsOf, jobLead } from '../../../../renderer/window/words/job-facts.ts'
 import { troubleOf } from '../../../../renderer/window/words/job-trouble.ts'
-import { kindOfLine, lineInWords } from '../../../../renderer/window/words/log-line.ts'
+import { lineInWords } from '../../../../renderer/window/words/log-line.ts'
 import { asSentence } from '../../../../renderer/window/words/sentence.ts'
 import { peers } from '../../fixtures/people.ts'
 import * as snapshots from '../../fixtures/snapshots.ts'
@@ -24,15 +24,17 @@ describe('the job in words', () => {
 
   it('says who sets the pace', () => {
     expect(jobLead(snapshots.training.job!, peers.laptop)).toBe(
-      '5 PCs in 2 clusters train it. attic-pc sets the pace of cluster A.',
+      'Hosted by garage-tower. 5 PCs in 2 clusters train it. attic-pc sets the pace of cluster A. This PC has trained 114,240 samples.',
     )
   })
 
   it('counts those who train while others wait', () => {
     const job = snapshots.lost.job!
-    expect(jobLead(job, peers.laptop)).toBe('2 of 5 PCs train it now, in cluster B.')
+    expect(jobLead(job, peers.laptop)).toBe(
+      'Hosted by garage-tower. 2 of 5 PCs train it now, in cluster B. This PC has trained 114,240 samples.',
+    )
     expect(jobLead({ ...job, plan: { ...job.plan!, active: [] } }, peers.laptop)).toBe(
-      'None of its 5 PCs trains now: no whole cluster is left.',
+      'Hosted by garage-tower. None of its 5 PCs trains now: no whole cluster is left. This PC has trained 114,240 samples.',
     )
   })
 
@@ -87,40 +89,21 @@ describe('the curve', () => {
 })
 
 describe('lines of the log', () => {
-  it('have an icon for what they say', () => {
+  it('are sentences, without the engine of who comes', () => {
     expect(
       [
-        'office-thinkpad is gone: it did not answer',
-        'this PC waits: attic-pc is slower',
+        'plan 1: Cluster A is attic-pc layers 1–3 → ben layers 4–7',
         'hall-imac joined (wasm)',
-        'averaging round 54 took 22 s',
-        'the model is in /models/digits',
-        'something else',
-      ].map(kindOfLine),
-    ).toEqual(['trouble', 'waiting', 'person', 'ring', 'saved', 'plain'])
-  })
-
-  it('say the agent’s shorthand as the picture of the pool says it', () => {
-    expect(
-      [
-        'plan 3: attic-pc 0–3 → kitchen-laptop 3–7 | garage-tower 0–7',
-        'plan 1: attic-pc 0–3',
-        'hall-imac joined (wasm)',
-        'cluster 1 stops; 1 go on',
-        'cluster 2 stops; 3 go on',
-        'cluster 2 waits: attic-pc pauses',
-        'after 6640 updates: validation loss 1.689, accuracy 50.8 %',
-        'averaging round 54 took 22 s',
+        'hall-imac is back (tfjs-wasm)',
+        'Cluster A stops; one other goes on',
+        'after 6,640 updates: validation loss 1.689, accuracy 50.8%',
       ].map(lineInWords),
     ).toEqual([
-      'Plan 3: 3 PCs in 2 clusters.',
-      'Plan 1: 1 PC in 1 cluster.',
+      'Plan 1: Cluster A is attic-pc layers 1–3 → ben layers 4–7.',
       'hall-imac joined.',
+      'hall-imac is back.',
       'Cluster A stops; one other goes on.',
-      'Cluster B stops; 3 others go on.',
-      'Cluster B waits: attic-pc pauses.',
-      'After 6,640 updates: 50.8% right, validation loss 1.689.',
-      'Averaging round 54 took 22 s.',
+      'After 6,640 updates: validation loss 1.689, accuracy 50.8%.',
     ])
   })
 

@@ -2,14 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fit } from '../../../../renderer/window/words/fit.ts'
 import { poolInWords } from '../../../../renderer/window/words/pool-in-words.ts'
-import { withNames } from '../../../../renderer/window/words/names-in-text.ts'
 import { layPool } from '../../../../renderer/window/words/pool-layout.ts'
 import { nameOf } from '../../../../renderer/window/words/pool-names.ts'
 import { slowestOf } from '../../../../renderer/window/words/pool-status.ts'
-import { shownName } from '../../../../renderer/window/words/shown-name.ts'
+import { shownName, withShownNames } from '../../../../renderer/window/words/shown-name.ts'
 import type { Plan, StagePlan } from '../../../../shared/plan/plan.ts'
 import { everybody, peers, twoClusters } from '../../fixtures/people.ts'
-import { many, strangers } from '../../fixtures/hard.ts'
+import { many, names } from '../../fixtures/hard.ts'
 import { lost } from '../../fixtures/snapshots.ts'
 
 const healthy = { plan: twoClusters, members: everybody, self: peers.laptop }
@@ -148,12 +147,13 @@ describe('names that other people chose', () => {
     ])
   })
 
-  it('stand in the agent’s sentences in place of keys', () => {
-    const { text, members, log } = withNames(strangers.job!)
-    expect([text, members[0]?.reason, log[0]?.text]).toEqual([
-      'training; waiting for activations from PC 6dhs3',
-      'waiting for activations from PC 6dhs3',
-      'waiting for PC d5vn3 to take activations',
-    ])
+  it('are made safe in the agent’s sentences, too', () => {
+    const { job } = names
+    const turned = job!.members
+      .map(({ displayName }) => displayName)
+      .find((name) => name.startsWith('\u202e'))!
+    expect(withShownNames({ ...job!, text: `waiting for ${turned} to come back` }).text).toBe(
+      'waiting for gnihtyna to come back',
+    )
   })
 })

@@ -21,6 +21,13 @@ describe('the word for what this PC does', () => {
       ...['Training', 'finishing this round, then pausing', 'pause'],
     ])
     expect(say(snapshots.gathering)).toEqual(['Waiting', 'waiting for members', 'pause'])
+    expect(say(snapshots.draining)).toEqual([
+      ...['Finishing up', 'ben joined; what is in flight finishes before the new plan', 'pause'],
+    ])
+    expect(say(snapshots.waitsForTheLost)).toEqual([
+      ...['Waiting', 'waiting for office-thinkpad and hall-imac to come back', 'pause'],
+    ])
+    expect(say(snapshots.comingBack)).toEqual(['Coming back', 'to “digits”', 'none'])
     expect(say(snapshots.hostFinished)).toEqual(['Idle', 'the job has ended', 'none'])
   })
 
@@ -43,6 +50,12 @@ describe('the heading of Home', () => {
     expect(heading(snapshots.training)).toBe('Training “Moby Dick, byte by byte”')
     expect(heading(snapshots.pausedByUser)).toBe('Paused until 22:44')
     expect(heading(snapshots.pausedOnBattery)).toBe('Paused by your limits')
+    expect(heading(snapshots.waitsForTheLost)).toBe('Waiting for “Moby Dick, byte by byte”')
+    expect(heading(snapshots.comingBack)).toBe('Coming back to “digits”…')
+    expect(heading(snapshots.comingBackToHost)).toBe('Coming back to “Moby Dick, byte by byte”…')
+    expect(leadOf(snapshots.waitsForTheLost, 'waiting')).toBe(
+      'Waiting for office-thinkpad and hall-imac to come back. This PC holds 5 of the 10 layers of “Moby Dick, byte by byte”.',
+    )
     expect(leadOf(snapshots.training, 'training')).toBe(
       'This PC holds 4 of the 10 layers and trains them with 4 other PCs.',
     )

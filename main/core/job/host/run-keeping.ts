@@ -1,0 +1,77 @@
+/** The run on disk: written down as it goes, and taken up again by a host whose program was started anew. */
+import { reportOf } from '../../../../shared/errors.ts'
+import type { RunBook } from '../../../../shared/job/run-book.ts'
+import { noProgress } from '../no-progress.ts'
+import type { HostState } from './host-state.ts'
+import { allOf } from './roll.ts'
+
+/** Checkpoints that the vault keeps. */
+const keptCheckpoints = 2
+/** Plans that were sent since the run was last written down are fewer: their numbers are never used again. */
+const plansBetween = 1000
+
+/** Write the run down. A full disk is no reason to stop: what was written before stays. */
+export async function keepRun(host: HostState): Promise<void> {
+  const { hosted, checkpoint, ports } = host
+  try {
+    await ports.vault.saveRun(hosted.job, { book: bookOf(host), checkpoint: saveOf(checkpoint) })
+  } catch (error) {
+    ports.log('warn', `the run could not be written down: ${reportOf(error).message}`)
+  }
+}
+
+function saveOf(checkpoint: HostState['checkpoint']) {
+  const [state, ...moments] = checkpoint?.vectors ?? []
+  if (checkpoint === undefined || state === undefined) return undefined
+  return { updates: checkpoint.trained.updates, state, moments: moments.map(({ values }) => values) }
+}
+
+function bookOf(host: HostState): RunBook {
+  const { checkpoint, planNumber, trainingCurve, validationCurve, roll, secondsTrained } = host
+  if (checkpoint !== undefined && host.kept.at(-1) !== checkpoint.trained)
+    host.kept = [...host.kept, checkpoint.trained].slice(-keptCheckpoints)
+  return {
+    planNumber,
+    trained: [...host.kept],
+    secondsTrained,
+    trainingCurve: [...trainingCurve.points],
+    validationCurve: [...validationCurve.points],
+    members: roll.all
+      .filter(({ peer }) => peer !== host.ports.links.self)
+      .map((entry) => {
+        const { peer, device, addresses } = entry
+        return { peer, device, addresses: [...addresses], did: withoutEnvelope(allOf(entry)) }
+      }),
+  }
+}
+
+function withoutEnvelope(did: ReturnType<typeof allOf>): RunBook['members'][number]['did'] {
+  const { updates, samples, busyMs, dropped, maxStaleness, peakTensorBytes, sent, rounds } = did
+  return { ...noProgress, updates, samples, busyMs, dropped, maxStaleness, peakTensorBytes, sent, rounds }
+}
+
+/** Go on where the run was written down last. */
+export function takeUpRun(host: HostState): void {
+  const { resume } = host.hosted
+  if (resume === undefined) return
+  const { book, checkpoint } = resume
+  host.planNumber = book.planNumber + plansBetween
+  host.secondsBefore = book.secondsTrained
+  if (checkpoint !== undefined) {
+    const { updates, state, moments = [] } = checkpoint
+    const trained = book.trained.find((one) => one.updates === updates) ?? { updates, samples: 0 }
+    const vectors = [state, ...moments.map((values) => ({ layers: state.layers, values }))]
+    host.checkpoint = { trained, vectors }
+    host.from = trained
+    host.kept = [trained]
+  }
+  for (const point of book.trainingCurve) host.trainingCurve.add(point)
+  for (const point of book.validationCurve) host.validationCurve.add(point)
+  host.cutCurves(host.from.updates)
+  for (const { peer, device, addresses, did } of book.members) {
+    host.roll.enroll(peer, device, addresses)
+    const entry = host.roll.get(peer)
+    if (entry !== undefined) Object.assign(entry, { earlier: did, state: 'lost', reason: 'not back yet' })
+  }
+  host.log.say(`the run goes on from update ${host.from.updates}`)
+}

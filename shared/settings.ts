@@ -20,8 +20,8 @@ export const settings = z.strictObject({
     .prefault({}),
   engine: z
     .strictObject({
-      /** `auto` takes the fastest that loads. */
-      backend: z.enum(['auto', 'node-gpu', 'node', 'webgpu', 'wasm', 'cpu']).default('auto'),
+      /** `auto` takes the first of TensorFlow.js's that loads; `kernels` are Rookery's own. */
+      backend: z.enum(['auto', 'node-gpu', 'node', 'webgpu', 'kernels', 'wasm', 'cpu']).default('auto'),
     })
     .prefault({}),
 })

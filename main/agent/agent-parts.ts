@@ -5,7 +5,7 @@ import type { Settings } from '../../shared/settings.ts'
 import type { Participation } from '../core/job/participant.ts'
 import type { Log } from '../core/ports.ts'
 import type { DiskShardStore } from '../edge/data/shards/shard-store.ts'
-import type { startEngineThread } from '../edge/engine/tfjs/client.ts'
+import type { EngineThread } from '../edge/engine/protocol.ts'
 import type { DiskVault } from '../edge/store/vault.ts'
 import type { Swarm } from '../edge/swarm/swarm.ts'
 import type { Changes } from './changes.ts'
@@ -15,7 +15,7 @@ import type { Lending } from './limits/lending.ts'
 import { version } from './version.ts'
 import { onTheWall } from './wall-view.ts'
 
-export type EngineThread = Awaited<ReturnType<typeof startEngineThread>>
+export type { EngineThread }
 
 /** A job that this agent takes part in. */
 export interface CurrentJob {

@@ -5,7 +5,6 @@ import type { Settings } from '../../shared/settings.ts'
 import type { Log } from '../core/ports.ts'
 import { createControlServer } from '../edge/control/server.ts'
 import { createShardStore } from '../edge/data/shards/shard-store.ts'
-import { startEngineThread } from '../edge/engine/tfjs/client.ts'
 import { lockHome } from '../edge/store/home.ts'
 import { resetIfAsked } from '../edge/store/reset.ts'
 import { createVault } from '../edge/store/vault.ts'
@@ -14,6 +13,7 @@ import { createChanges } from './changes.ts'
 import { realClock } from './clock.ts'
 import { Comeback, joinedFile } from './comeback.ts'
 import { handleCommands } from './commands.ts'
+import { startEngine } from './engine.ts'
 import { resumeHosted } from './host-job.ts'
 import { joinJobOf } from './join-job.ts'
 import { createKeptFile } from './kept-file.ts'
@@ -68,7 +68,7 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
     busy: false,
     backend: settings.engine.backend,
     async startEngine() {
-      const engine = await startEngineThread({ backend: parts.settings.engine.backend })
+      const engine = await startEngine(parts.settings.engine.backend)
       parts.backend = engine.backend
       return engine
     },

@@ -37,7 +37,7 @@ export function addAgentFlags(command: Command): Command {
     .option('--name <name>', 'what other peers see (default: this machine’s host name)')
     .option('--address <ip>', 'listen on this address only')
     .option('--port <number>', 'listen on this TCP port', parseWhole('--port', { from: 0, to: 65_535 }))
-    .option('--backend <name>', 'auto, node-gpu, node, webgpu, wasm or cpu')
+    .option('--backend <name>', 'auto, node-gpu, node, webgpu, kernels, wasm or cpu')
     .option('--no-local-discovery', 'do not look for peers on the local network')
 }
 

@@ -1,16 +1,18 @@
 /** `rookery bench device`: what this PC is, which backends load, and how fast the chosen one trains. */
 import { type BackendProbe, backendNames, probeBackends } from '../../edge/engine/tfjs/backends.ts'
-import { startEngineThread } from '../../edge/engine/tfjs/client.ts'
-import { InvalidInputError } from '../../../shared/errors.ts'
+import { InvalidInputError, reportOf } from '../../../shared/errors.ts'
 import { measureSpeed } from '../../core/job/benchmark.ts'
 import { type DeviceDescription, describeDevice } from '../../edge/device/device.ts'
 import { realClock } from '../clock.ts'
+import { startEngine } from '../engine.ts'
 
 export interface DeviceBench extends DeviceDescription {
   readonly backend: string
   readonly flopsPerSecond: number
-  readonly backends: readonly BackendProbe[]
+  readonly backends: readonly (BackendProbe | KernelsProbe)[]
 }
+
+type KernelsProbe = Omit<BackendProbe, 'name'> & { readonly name: 'kernels' }
 
 /** @throws InvalidInputError for a backend that does not load */
 export async function benchDeviceTask({
@@ -18,19 +20,32 @@ export async function benchDeviceTask({
 }: {
   readonly backend?: string
 }): Promise<DeviceBench> {
-  const name = [...backendNames, 'auto' as const].find((known) => known === backend)
+  const name = [...backendNames, 'kernels' as const, 'auto' as const].find((known) => known === backend)
   if (name === undefined)
-    throw new InvalidInputError(`there is no backend "${backend}"; take auto, ${backendNames.join(', ')}`)
-  const engine = await startEngineThread({ backend: name })
+    throw new InvalidInputError(
+      `there is no backend "${backend}"; take auto, ${backendNames.join(', ')}, kernels`,
+    )
+  const engine = await startEngine(name)
   try {
     const flopsPerSecond = await measureSpeed({ engine, clock: realClock })
     return {
       ...(await describeDevice()),
       backend: engine.backend,
       flopsPerSecond,
-      backends: await probeBackends(),
+      backends: [...(await probeBackends()), await probeKernels()],
     }
   } finally {
     await engine.stop()
+  }
+}
+
+async function probeKernels(): Promise<KernelsProbe> {
+  try {
+    const engine = await startEngine('kernels')
+    await engine.stop()
+    const width = engine.backend.replace('kernels-', '')
+    return { name: 'kernels', loaded: true, reason: `Rookery’s own; the ${width} ones are quicker here.` }
+  } catch (error) {
+    return { name: 'kernels', loaded: false, reason: reportOf(error).message }
   }
 }

@@ -8,7 +8,7 @@ export const addBench: AddCommand = (program, context) => {
   bench
     .command('device')
     .description('measure this PC on a real training step')
-    .option('--backend <name>', 'auto, node-gpu, node, webgpu, wasm or cpu')
+    .option('--backend <name>', 'auto, node-gpu, node, webgpu, kernels, wasm or cpu')
     .option(...jsonOption)
     .addHelpText('after', '\nExample:\n  rookery bench device --json')
     .action(async (options: CommonOptions & { readonly backend?: string }) => {

@@ -56,7 +56,7 @@ export const addDemo: AddCommand = (program, context) => {
     .option('--seed <n>', 'of weights and order of samples', whole('--seed', 0, 2 ** 32 - 1), 0)
     .option('--plain', 'train also without accumulation and staleness correction')
     .option('--output <dir>', 'where the finished model goes (default: ./rookery-demo-<model>)')
-    .option('--backend <name>', 'auto, node-gpu, node, webgpu, wasm or cpu')
+    .option('--backend <name>', 'auto, node-gpu, node, webgpu, kernels, wasm or cpu')
     .option('--keep', 'keep the agents’ temporary folder')
     .option(...jsonOption)
     .addHelpText('after', help)

@@ -52,10 +52,11 @@ const engineNames: Readonly<Record<string, string>> = {
   node: 'TensorFlow on the processor',
   webgpu: 'WebGPU on the graphics chip',
   wasm: 'WebAssembly on the processor',
+  kernels: 'Rookery’s own kernels on the processor',
 }
 
 function engineCheck({ backend }: Snapshot): Check {
-  const engine = backend.replace(/^tfjs-/, '')
+  const engine = backend.replace(/^tfjs-/, '').replace(/^kernels-.*/, 'kernels')
   if (engine === 'cpu')
     return {
       level: 'warn',

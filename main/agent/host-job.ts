@@ -38,8 +38,15 @@ export async function hostJobOf(parts: AgentParts, file: JobFile): Promise<Hoste
   const spec = await specOf(parts, file)
   const { gathering, continueFrom } = file
   const from = continueFrom === undefined ? {} : { continueFrom: resolve(continueFrom) }
-  const { privateKey } = createJobKey()
-  return openHosted(parts, { format: 'rookery-hosted/1', spec, gathering, privateKey, secrets: [], ...from })
+  const { privateKey, jobId } = createJobKey()
+  const hosted = { format: 'rookery-hosted/1', spec, gathering, privateKey, ...from } as const
+  try {
+    return await openHosted(parts, { ...hosted, secrets: [] })
+  } catch (error) {
+    // The next agent on this home must not go on with a job that never began.
+    await parts.vault.forgetHostedRun(jobId)
+    throw error
+  }
 }
 
 /** Go on with a job that this agent hosted when it ended. @throws as `hostJobOf` */

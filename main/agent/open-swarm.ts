@@ -36,7 +36,9 @@ export async function openSwarm({ home, settings, log, rejoin }: SwarmHome): Pro
     if (before !== 0 && error instanceof AlreadyInUseError) return open(0)
     throw error
   })
-  const [, now] = /\/tcp\/(\d+)/.exec(swarm.addresses()[0] ?? '') ?? []
+  // An address by way of another PC names that one's port.
+  const own = swarm.addresses().find((address) => !address.includes('/p2p-circuit'))
+  const [, now] = /\/tcp\/(\d+)/.exec(own ?? '') ?? []
   if (now !== undefined) await kept.write({ port: Number(now) }).catch(() => undefined)
   return swarm
 }

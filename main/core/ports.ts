@@ -168,7 +168,7 @@ export interface FinishedModel {
 /** A run as its host writes it down. */
 export interface SavedRun {
   readonly book: RunBook
-  /** The whole model and each moment of its optimizer; undefined before the first was taken. */
+  /** The whole model and each moment of its optimizer; undefined: none yet, or none newer than those kept before. */
   readonly checkpoint:
     | { readonly updates: number; readonly state: StateVector; readonly moments?: readonly Float32Array[] }
     | undefined

@@ -95,6 +95,16 @@ describe('a pool of two that neither can do without', () => {
     await host.client.command('leave', {})
   })
 
+  it('does not go on with a job that never began', async () => {
+    // An optional engine that is not installed.
+    const guest = await fleet.start('dan', { memoryBytes, rejoin: true, backend: 'webgpu' })
+    await expect(guest.client.command('host', { job: digitsJob() })).rejects.toMatchObject({
+      code: 'invalid-input',
+    })
+    expect(readdirSync(join(guest.home, 'hosted'))).toEqual([])
+    await guest.shutDown()
+  })
+
   it('asks a host that is gone again and again, until its owner wants something else', async () => {
     const gathering = { peers: 2, clusters: 1, deadlineSeconds: 600, inviteHours: 24 }
     run = await gatherPool(host, [friend], digitsJob({ gathering, name: 'on and on' }))

@@ -112,6 +112,21 @@ describe('a pool with two clusters', () => {
     expect(viewOf(scenario).members.find(({ peer }) => peer === victim)!.state).toBe('lost')
   })
 
+  it('writes each checkpoint down once, whatever else it writes', async () => {
+    const scenario = await startScenario(long)
+    await scenario.until(({ updates }) => updates >= 10)
+    const victim = scenario.members.at(-1)!.name
+    await scenario.lose(victim)
+    await scenario.comeBack(victim, 49_000)
+    await endWhole(scenario)
+    const written = scenario.savedRuns.map(({ checkpoint }) => checkpoint?.updates)
+    const saves = written.filter((updates) => updates !== undefined)
+    expect(saves.length).toBeGreaterThan(0)
+    expect(new Set(saves).size).toBe(saves.length)
+    // Two plans were begun, and each start is written, too.
+    expect(written.filter((updates) => updates === undefined)).toHaveLength(2)
+  })
+
   it('lets a newcomer stand by that would not make it faster', async () => {
     const scenario = await startScenario(long)
     await scenario.until(({ updates }) => updates >= 10)

@@ -1,6 +1,8 @@
 /** The run on disk: written down as it goes, and taken up again by a host whose program was started anew. */
 import { reportOf } from '../../../../shared/errors.ts'
 import type { RunBook } from '../../../../shared/job/run-book.ts'
+import type { SavedRun } from '../../ports.ts'
+import type { Checkpoint } from '../checkpoint.ts'
 import { noProgress } from '../no-progress.ts'
 import type { HostState } from './host-state.ts'
 import { allOf } from './roll.ts'
@@ -13,23 +15,24 @@ const plansBetween = 1000
 /** Write the run down. A full disk is no reason to stop: what was written before stays. */
 export async function keepRun(host: HostState): Promise<void> {
   const { hosted, checkpoint, ports } = host
+  const isNew = checkpoint !== undefined && host.kept.at(-1) !== checkpoint.trained
+  if (isNew) host.kept = [...host.kept, checkpoint.trained].slice(-keptCheckpoints)
   try {
-    await ports.vault.saveRun(hosted.job, { book: bookOf(host), checkpoint: saveOf(checkpoint) })
+    const save = isNew ? saveOf(checkpoint) : undefined
+    await ports.vault.saveRun(hosted.job, { book: bookOf(host), checkpoint: save })
   } catch (error) {
     ports.log('warn', `the run could not be written down: ${reportOf(error).message}`)
   }
 }
 
-function saveOf(checkpoint: HostState['checkpoint']) {
-  const [state, ...moments] = checkpoint?.vectors ?? []
-  if (checkpoint === undefined || state === undefined) return undefined
-  return { updates: checkpoint.trained.updates, state, moments: moments.map(({ values }) => values) }
+function saveOf({ trained, vectors }: Checkpoint): SavedRun['checkpoint'] {
+  const [state, ...moments] = vectors
+  if (state === undefined) return undefined
+  return { updates: trained.updates, state, moments: moments.map(({ values }) => values) }
 }
 
 function bookOf(host: HostState): RunBook {
-  const { checkpoint, planNumber, trainingCurve, validationCurve, roll, secondsTrained } = host
-  if (checkpoint !== undefined && host.kept.at(-1) !== checkpoint.trained)
-    host.kept = [...host.kept, checkpoint.trained].slice(-keptCheckpoints)
+  const { planNumber, trainingCurve, validationCurve, roll, secondsTrained } = host
   return {
     planNumber,
     trained: [...host.kept],

@@ -71,8 +71,8 @@ export async function joinJobOf(parts: AgentParts, link: string, nowMs: Millis):
     return {
       participation: { ...participation, leave },
       async release() {
-        leave()
-        await participation.ended
+        wake()
+        await participation.suspend()
         await giveBack()
       },
     }

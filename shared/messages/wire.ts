@@ -209,7 +209,9 @@ export const held = message('held', {})
 export const finish = message('finish', {})
 /** Member to host: my stage has drained and made its last round. */
 export const stageFinished = message('stage-finished', { updates: count, samples: count })
-/** Member to host: I go. */
+/** Member to host: "I want to go; take over what my stage knows, then send `job-ended`." */
+export const leaveRequest = message('leave-request', {})
+/** Member to host: I go, now. */
 export const leaving = message('leaving', { reason: sentence })
 /** Host to member, about once a second while something changed: how the job goes. */
 export const jobNews = message('job-news', jobNewsShape)
@@ -227,7 +229,8 @@ const headers = [
   shardRequest, shardPiece, shardRefused,
   activation, gradient, judged, endOfStream,
   roundReady, chunk, roundAbandoned,
-  progress, validate, validated, pauseRequest, resumeRequest, hold, proceed, held, finish, stageFinished, leaving, jobEnded,
+  progress, validate, validated, pauseRequest, resumeRequest, hold, proceed, held, finish, stageFinished,
+  leaveRequest, leaving, jobEnded,
   jobNews, jobNewsRequest,
 ] as const // prettier-ignore
 

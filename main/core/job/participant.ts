@@ -3,7 +3,7 @@ import { reportOf } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
 import type { JobPhase, JobResult, JobView } from '../../../shared/messages/control.ts'
 import type { WireMessage } from '../../../shared/messages/wire.ts'
-import type { Millis } from '../../../shared/units.ts'
+import { type Millis, second } from '../../../shared/units.ts'
 import type { Sender } from '../ports.ts'
 import { Pace } from './forecast.ts'
 import { createHost } from './host/host.ts'
@@ -26,9 +26,9 @@ export interface Participation {
   startNow(): void
   /** Host: end early, keep the model. */
   finish(): void
-  /** Member: go. Host: stop without a model. */
+  /** Member: hand over and go; said again, go at once. Host: stop without a model. */
   leave(): void
-  /** This program ends. Host: the job does not; what was learned is written down first. Member: go. */
+  /** This program ends. Host: the job does not; what was learned is written down first. Member: hand over and go. */
   suspend(): Promise<void>
   /** Host: send a member away. False when there is no such member, and for a member of another's job. */
   removeMember(peer: PeerId): boolean
@@ -65,6 +65,9 @@ function withOwnPause<V extends { readonly phase: JobPhase; readonly text: strin
   const ending = view.phase === 'training' && state.name === 'ending-round'
   return ending ? { ...view, text: endingRound } : view
 }
+
+/** Whoever ends this program waits for no more. */
+const suspendWithinMs = 8 * second
 
 /** Messages to whom they are for; what no honest peer sends is logged and dropped. */
 function route(ports: MemberPorts, { deliver, lost, onFault }: Router): () => void {
@@ -209,11 +212,11 @@ export function joinJob(ports: MemberPorts, membership: Membership, onChange: ()
     startNow: nothing,
     finish: nothing,
     leave: () => {
-      member.leave('left on purpose')
+      member.departure.leave('left on purpose')
     },
-    suspend() {
-      member.leave('its agent was ended')
-      return Promise.resolve()
+    async suspend() {
+      member.departure.leave('its agent was ended', suspendWithinMs)
+      await member.ended()
     },
     removeMember: () => false,
     own: () => ownPart(member),

@@ -31,11 +31,14 @@ describe('a member', () => {
 
   it('takes its own pause back, drained or not, and no other member’s', () => {
     const draining = after(...started, { name: 'pause-asked' })
-    expect(transition(draining, { name: 'resume-asked' })).toEqual({ name: 'training' })
+    expect(transition(draining, { name: 'resume-asked', holding: true })).toEqual({ name: 'training' })
     const paused = transition(draining, { name: 'cluster-inactive', reason: 'we pause' })
-    expect(transition(paused, { name: 'resume-asked' })).toMatchObject({ name: 'paused', byUs: false })
+    expect(transition(paused, { name: 'resume-asked', holding: true })).toMatchObject({
+      name: 'paused',
+      byUs: false,
+    })
     const held = after(...started, { name: 'cluster-inactive', reason: 'attic-pc pauses' })
-    expect(transition(held, { name: 'resume-asked' })).toBe(held)
+    expect(transition(held, { name: 'resume-asked', holding: true })).toBe(held)
   })
 
   it('trains on to the end of the round before it pauses, or pauses at once when told so meanwhile', () => {
@@ -43,13 +46,41 @@ describe('a member', () => {
     expect(ending).toEqual({ name: 'ending-round' })
     expect(transition(ending, { name: 'cluster-active' })).toBe(ending)
     expect(transition(ending, { name: 'pause-asked' })).toEqual({ name: 'draining' })
-    expect(transition(ending, { name: 'resume-asked' })).toEqual({ name: 'training' })
+    expect(transition(ending, { name: 'resume-asked', holding: true })).toEqual({ name: 'training' })
     expect(transition(ending, { name: 'stage-finished' })).toEqual({ name: 'finished' })
     expect(transition(ending, { name: 'cluster-inactive', reason: 'attic-pc pauses' })).toEqual({
       name: 'paused',
       reason: 'attic-pc pauses',
       byUs: false,
     })
+  })
+
+  it('keeps its own pause while a woken cluster hands over, and under a plan that goes without it', () => {
+    const paused = after(
+      ...started,
+      { name: 'pause-asked' },
+      { name: 'cluster-inactive', reason: 'we pause' },
+    )
+    const handing = transition(paused, { name: 'cluster-active' })
+    expect(handing).toEqual({ name: 'draining' })
+    const out = transition(transition(handing, { name: 'stage-finished' }), {
+      ...{ name: 'left-out', reason: 'the plan goes without this PC', pausing: true },
+    })
+    expect(out).toEqual({ name: 'paused', reason: 'the plan goes without this PC', byUs: true })
+    expect(transition(out, { name: 'resume-asked', holding: false }).name).toBe('waiting')
+  })
+
+  it('may pause before it has a stage', () => {
+    expect(after({ name: 'pause-asked' })).toMatchObject({ name: 'paused', byUs: true })
+  })
+
+  it('hands over what its stage knows before it leaves, whatever comes meanwhile', () => {
+    const leaving = after(...started, { name: 'leave-asked' })
+    expect(leaving).toEqual({ name: 'handing-over' })
+    for (const event of [...started, { name: 'stage-finished' }, { name: 'pause-asked' }] as MemberEvent[])
+      expect(transition(leaving, event)).toBe(leaving)
+    expect(transition(leaving, { name: 'ended', reason: 'left' }).name).toBe('ended')
+    expect(after({ name: 'assigned' }, { name: 'leave-asked' }).name).toBe('preparing')
   })
 
   it('waits for no round where it does not train', () => {
@@ -69,7 +100,7 @@ describe('a member', () => {
   it('goes on with its own pause when another cluster drops out, until it takes it back', () => {
     const draining = after(...started, { name: 'pause-asked' }, { name: 'cluster-active' })
     expect(draining.name).toBe('draining')
-    expect(transition(draining, { name: 'resume-asked' }).name).toBe('training')
+    expect(transition(draining, { name: 'resume-asked', holding: true }).name).toBe('training')
   })
 
   it('prepares anew for a new assignment at any time', () => {

@@ -101,6 +101,7 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   held: {},
   finish: {},
   'stage-finished': { updates: 0, samples: 0 },
+  'leave-request': {},
   leaving: { reason: 'x' },
   'job-ended': { outcome: 'stopped', reason: 'x' },
 }

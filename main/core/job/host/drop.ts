@@ -38,7 +38,7 @@ const isRunning = ({ trainingSinceMs, phase, plan }: HostState): boolean =>
 function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId): void {
   const others = peersOf(plan, cluster).filter((other) => other !== peer && host.roll.isPresent(other))
   const why = `its cluster lost ${host.roll.nameOf(peer)}`
-  host.pausedBy.delete(cluster)
+  host.held.delete(cluster)
   host.unplanned = `${host.roll.nameOf(peer)} is gone`
   host.roll.mark(others, 'idle', why)
   if (!plan.active.includes(cluster)) return

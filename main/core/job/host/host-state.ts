@@ -12,6 +12,7 @@ import { Pace } from '../forecast.ts'
 import { createJobLog, type JobLog } from '../job-log.ts'
 import type { StateReceiver } from '../transfer.ts'
 import { createWatch, type Watch } from '../watch.ts'
+import type { Millis } from '../../../../shared/units.ts'
 import { Roll } from './roll.ts'
 
 export interface HostPorts {
@@ -41,6 +42,12 @@ export interface HostedJob {
   readonly issueCertificate: (peer: PeerId) => Promise<Certificate>
   /** Undefined when the secret opens the job. */
   readonly checkSecret: (secret: string) => Refusal | undefined
+}
+
+export interface HeldCluster {
+  readonly sinceMs: Millis
+  /** It was looked at whether the others would do better with a plan of their own. */
+  considered: boolean
 }
 
 type WithoutEnvelope<H> = H extends WireHeader ? Omit<H, 'job' | 'plan'> : never
@@ -80,8 +87,10 @@ export class HostState {
   kept: readonly Trained[] = []
   /** The program ends, the run does not. */
   suspending = false
-  /** Clusters that pause, and the members who asked; a cluster comes back with the last of them. */
-  readonly pausedBy = new Map<number, Set<PeerId>>()
+  /** Clusters that were told to hold, because a member of theirs wants to pause. */
+  readonly held = new Map<number, HeldCluster>()
+  /** How long it took last time until every stage of a plan was ready. */
+  handOutMs: Millis = 0
   /** Peers that the host sent away; they may not come back. */
   readonly removed = new Set<PeerId>()
   validation: { readonly id: number; readonly cluster: number; tally?: Tally } | undefined

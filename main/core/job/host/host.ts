@@ -12,9 +12,10 @@ import { dropPeer } from './drop.ts'
 import { answerJoin, answerSummary, gather, sendRoster } from './gather.ts'
 import { type HostedJob, type HostPorts, HostState } from './host-state.ts'
 import { viewOfHost } from './host-view.ts'
+import { letThemGo, noteLeave } from './leaves.ts'
 import { Moments } from './moments.ts'
 import { News } from './news.ts'
-import { holdCluster, noteHeld, proceedCluster } from './pauses.ts'
+import { noteHeld, notePause, noteResume } from './pauses.ts'
 import { noteLinks, prepare, sendWeights } from './prepare.ts'
 import { removePeer } from './remove.ts'
 import { takeStock } from './replan.ts'
@@ -76,13 +77,16 @@ function handlersOf(host: HostState, news: News): Handlers {
       news.startOver(from.peer)
     },
     'pause-request': (from) => {
-      holdCluster(host, from.peer)
+      notePause(host, from.peer)
     },
     'resume-request': (from) => {
-      proceedCluster(host, from.peer)
+      noteResume(host, from.peer)
     },
     held: (from) => {
       noteHeld(host, from.peer)
+    },
+    'leave-request': (from) => {
+      noteLeave(host, from.peer)
     },
     leaving: (from, { header }) => {
       dropPeer(host, from.peer, header.reason)
@@ -101,6 +105,7 @@ async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
     await prepare(host, signal)
     while ((await train(host, signal)) === 'replan' && !isDone(host)) {
       await takeStock(host, signal)
+      letThemGo(host)
       if (!(await prepare(host, signal))) break
     }
     const model = await conclude(host, signal)

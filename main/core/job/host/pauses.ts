@@ -5,73 +5,100 @@ import { peersOf, planOf, positionOf } from '../plan-in-force.ts'
 import { activate } from './drop.ts'
 import type { HostState } from './host-state.ts'
 
-/** A member asks to pause: hold its cluster; when it is empty the others go on without it. */
-export function holdCluster(host: HostState, peer: PeerId): void {
-  const position = host.plan === undefined ? undefined : positionOf(host.plan, peer)
-  if (host.plan === undefined || position === undefined) return
-  const { cluster } = position
-  const askers = host.pausedBy.get(cluster)
-  askers?.add(peer)
-  if (askers !== undefined || host.phase !== 'training' || !host.plan.active.includes(cluster)) return
-  host.pausedBy.set(cluster, new Set([peer]))
-  void host.send(peersOf(host.plan, cluster)[0] ?? '', { type: 'hold' })
+/** The members of a cluster who want to pause. */
+function askersOf(host: HostState, cluster: number): PeerId[] {
+  const members = peersOf(planOf(host), cluster)
+  return host.roll.thatWant('pause').filter((peer) => members.includes(peer))
 }
 
-/** Who pauses a cluster, as a sentence. */
-function whoPauses(host: HostState, askers: ReadonlySet<PeerId>): string {
-  const names = [...askers].map((peer) => host.roll.nameOf(peer))
-  return `${names.join(' and ')} ${names.length === 1 ? 'pauses' : 'pause'}`
+const clusterOf = ({ plan }: HostState, peer: PeerId): number | undefined =>
+  plan === undefined ? undefined : positionOf(plan, peer)?.cluster
+
+const rootOf = (host: HostState, cluster: number): PeerId => peersOf(planOf(host), cluster)[0] ?? ''
+
+/** A member asks to pause. Without a stage it is left out of plans; else its cluster is held. */
+export function notePause(host: HostState, peer: PeerId): void {
+  const entry = host.roll.get(peer)
+  if (entry?.wish !== 'train') return
+  entry.wish = 'pause'
+  if (entry.state === 'joined' || entry.state === 'idle') host.roll.mark([peer], 'paused', 'pauses')
+  holdThosePausing(host)
+}
+
+/** Hold every cluster that trains though a member of it wants to pause. */
+export function holdThosePausing(host: HostState): void {
+  if (host.phase !== 'training') return
+  for (const cluster of planOf(host).active) {
+    if (host.held.has(cluster) || askersOf(host, cluster).length === 0) continue
+    host.held.set(cluster, { sinceMs: host.ports.clock.now(), considered: false })
+    void host.send(rootOf(host, cluster), { type: 'hold' })
+  }
+}
+
+/** Who pauses, as a sentence. */
+export function whoPauses(host: HostState, askers: readonly PeerId[]): string {
+  return `${host.roll.namesOf(askers)} ${askers.length === 1 ? 'pauses' : 'pause'}`
 }
 
 /** A held cluster is empty. */
 export function noteHeld(host: HostState, root: PeerId): void {
+  const cluster = clusterOf(host, root)
+  if (cluster === undefined || !host.held.has(cluster)) return
   const plan = planOf(host)
-  const position = positionOf(plan, root)
-  const askers = position === undefined ? undefined : host.pausedBy.get(position.cluster)
-  if (position === undefined || askers === undefined) return
-  const why = whoPauses(host, askers)
-  host.roll.mark(peersOf(plan, position.cluster), 'paused', why)
-  host.log.say(`${clusterName(position.cluster)} waits: ${why}`, 'wait')
-  const left = plan.active.filter((cluster) => cluster !== position.cluster)
+  const why = whoPauses(host, askersOf(host, cluster))
+  host.roll.mark(peersOf(plan, cluster), 'paused', why)
+  host.log.say(`${clusterName(cluster)} waits: ${why}`, 'wait')
+  const left = plan.active.filter((other) => other !== cluster)
   activate(host, left, why)
   if (left.length === 0) host.enter('paused', why)
 }
 
 /** A member that paused is back; with the last of a cluster, the cluster is. */
-export function proceedCluster(host: HostState, peer: PeerId): void {
-  const plan = host.plan
-  const position = plan === undefined ? undefined : positionOf(plan, peer)
-  const askers = position === undefined ? undefined : host.pausedBy.get(position.cluster)
-  if (plan === undefined || position === undefined || askers?.delete(peer) !== true) return
+export function noteResume(host: HostState, peer: PeerId): void {
+  const entry = host.roll.get(peer)
+  if (entry?.wish !== 'pause') return
+  entry.wish = 'train'
   const back = `${host.roll.nameOf(peer)} is back`
-  if (askers.size > 0) {
+  const cluster = clusterOf(host, peer)
+  if (cluster === undefined) {
+    host.roll.mark([peer], 'joined')
+    host.log.say(back)
+    if (host.phase !== 'gathering') host.unplanned = back
+  } else if (host.held.has(cluster)) proceedCluster(host, cluster, back)
+}
+
+function proceedCluster(host: HostState, cluster: number, back: string): void {
+  const plan = planOf(host)
+  const askers = askersOf(host, cluster)
+  if (askers.length > 0) {
     const why = whoPauses(host, askers)
-    host.roll.mark(peersOf(plan, position.cluster), 'paused', why)
+    host.roll.mark(peersOf(plan, cluster), 'paused', why)
     host.log.say(`${back}; ${why}`, 'wait')
     return
   }
-  host.pausedBy.delete(position.cluster)
+  host.held.delete(cluster)
   host.log.say(back)
-  if (!plan.active.includes(position.cluster)) {
-    host.roll.mark(peersOf(plan, position.cluster), 'training')
-    activate(
-      host,
-      [...plan.active, position.cluster].sort((a, b) => a - b),
-      back,
-    )
+  if (!plan.active.includes(cluster)) {
+    host.roll.mark(peersOf(plan, cluster), 'training')
+    activate(host, inOrder([...plan.active, cluster]), back)
   }
   host.enter('training', 'training')
-  void host.send(peersOf(plan, position.cluster)[0] ?? '', { type: 'proceed' })
+  void host.send(rootOf(host, cluster), { type: 'proceed' })
 }
 
-/** Nobody trains, and the run is to end: whoever pauses hands over what it has. */
-export function wakeAll(host: HostState): void {
-  const plan = planOf(host)
-  const clusters = [...host.pausedBy.keys()].sort((a, b) => a - b)
-  host.pausedBy.clear()
-  for (const cluster of clusters) {
-    host.roll.mark(peersOf(plan, cluster), 'training')
-    void host.send(peersOf(plan, cluster)[0] ?? '', { type: 'proceed' })
-  }
-  activate(host, clusters, 'the host ends the training')
+const inOrder = (clusters: readonly number[]) => [...new Set(clusters)].sort((a, b) => a - b)
+
+/**
+ * Roots admit no more; what is in flight is trained, and every ring makes its last round. Clusters that are held take
+ * part: nothing is computed there, but what their stages know is handed over.
+ */
+export function drainAll(host: HostState, reason: string): void {
+  const held = [...host.held.keys()]
+  host.held.clear()
+  const asleep = held.filter((cluster) => !planOf(host).active.includes(cluster))
+  for (const cluster of asleep) host.roll.mark(peersOf(planOf(host), cluster), 'training')
+  if (asleep.length > 0) activate(host, inOrder([...planOf(host).active, ...asleep]), reason)
+  const roots = (clusters: readonly number[]) => clusters.map((cluster) => rootOf(host, cluster))
+  host.broadcast({ type: 'finish' }, roots(planOf(host).active))
+  host.broadcast({ type: 'proceed' }, roots(held))
 }

@@ -18,6 +18,7 @@ import { type LinkReport, probedPeers } from '../link-probes.ts'
 import { sliceNumbers } from '../checkpoint.ts'
 import { sendState } from '../transfer.ts'
 import type { HostState } from './host-state.ts'
+import { whoPauses } from './pauses.ts'
 import type { Enrolled } from './roll.ts'
 
 /** Measuring takes seconds; a peer that is not done by then is planned with what others measured of it. */
@@ -50,8 +51,10 @@ async function waitForMembers(
   { shortfallBytes, reason }: DoesNotFit,
   signal: AbortSignal,
 ): Promise<void> {
-  if (host.planNumber === 0) throw new DoesNotFitError(shortfallBytes, reason)
-  host.enter('paused', `waiting for members: ${reason}`)
+  const pausing = host.roll.thatWant('pause')
+  if (host.planNumber === 0 && pausing.length === 0) throw new DoesNotFitError(shortfallBytes, reason)
+  const why = pausing.length === 0 ? '' : `${whoPauses(host, pausing)}, and `
+  host.enter('paused', `waiting for members: ${why}${reason}`)
   await host.watch.until(() => host.unplanned !== undefined || host.finishing, { signal })
 }
 
@@ -60,12 +63,15 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
   const peers = plan.layout.clusters.flatMap(({ stages }) => stages.map((stage) => stage.peer))
   host.enter('preparing', 'engines load, data and weights travel')
   host.roll.mark(peers, 'preparing')
+  host.roll.mark(host.roll.thatWant('pause'), 'paused', 'pauses')
   for (const { peer, reason } of plan.layout.unused) host.roll.mark([peer], 'idle', reason)
   host.broadcast({ type: 'assignment', spec: host.hosted.spec, proposal: plan, from: host.from })
+  const beganMs = host.ports.clock.now()
   const settled = () =>
     peers.every((peer) => host.roll.get(peer)?.state === 'ready') ||
     peers.some((peer) => !host.roll.isPresent(peer))
   await host.watch.until(settled, { signal, withinMs: readyWithinMs })
+  host.handOutMs = host.ports.clock.now() - beganMs
   const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
   const allPresent = peers.every((peer) => host.roll.isPresent(peer))
   if (allPresent && late.length > 0) host.roll.mark(late, 'lost', 'was not ready in time')
@@ -74,13 +80,13 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
 
 /** Learn every way between those present that nobody has told of yet. */
 export async function measure(host: HostState, signal: AbortSignal): Promise<void> {
-  const { present } = host.roll
+  const { willing } = host.roll
   // The newest first: whoever answers has heard that it is in, and answers the probes of others.
   // One after the other: measured side by side, every way would look as slow as the machine is busy.
-  for (const entry of present.toReversed()) {
+  for (const entry of willing.toReversed()) {
     const unknown = () => {
       const known = new Set(entry.links.map(({ peer }) => peer))
-      return present.map(({ peer }) => peer).filter((peer) => peer !== entry.peer && !known.has(peer))
+      return willing.map(({ peer }) => peer).filter((peer) => peer !== entry.peer && !known.has(peer))
     }
     const peers = unknown().slice(0, Math.max(0, probedPeers - entry.links.length))
     if (peers.length === 0) continue
@@ -103,7 +109,7 @@ export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
 export function layoutFor(host: HostState): Layout | DoesNotFit {
   const { spec, gathering } = host.hosted
   const profile: ModelProfile = profileOf(spec.graph, spec.recipe)
-  const pool = measuredPool(host.roll.present)
+  const pool = measuredPool(host.roll.willing)
   const { clusters } = gathering
   const free = () => planPool({ pool, profile, seed: spec.seed })
   if (clusters === undefined) return free()

@@ -3,12 +3,14 @@
  * worth a stop. If so every cluster drains and makes its last round, as at the end of a job; the weights and the
  * optimizer's memory come to the host, and the training goes on from there.
  */
-import { second } from '../../../../shared/units.ts'
+import { type Millis, second } from '../../../../shared/units.ts'
 import { Pace } from '../forecast.ts'
-import { withoutActive, peersOf, planOf } from '../plan-in-force.ts'
+import { withoutActive, planOf } from '../plan-in-force.ts'
 import { takeCheckpoint } from './checkpoints.ts'
 import type { HostState } from './host-state.ts'
 import { isOver } from './over.ts'
+import { mustHandOver } from './leaves.ts'
+import { drainAll, whoPauses } from './pauses.ts'
 import { layoutFor, measure } from './prepare.ts'
 import { samplesTrained } from './run-report.ts'
 
@@ -18,23 +20,52 @@ const nearlyDoneMs = 10 * second
 /** A stop costs seconds, and the plan's figures are estimates: less than a tenth is not worth it. */
 const worthwhile = 1.1
 
+/** A pause that lasts longer makes the others look for a plan of their own. */
+const longPauseMs = 20 * second
+/** What a new plan costs, in times of what the last one took until it stood. */
+const planCosts = 3
+
+/** When the oldest pause that nobody looked at yet becomes a long one. */
+function longPauseAtMs(host: HostState): Millis | undefined {
+  const waits = Math.max(longPauseMs, planCosts * host.handOutMs)
+  const began = [...host.held.values()].filter(({ considered }) => !considered).map(({ sinceMs }) => sinceMs)
+  return began.length === 0 ? undefined : Math.min(...began) + waits
+}
+
+/** The run is over, or something changed in the pool that its plan does not know of: `unplanned` says what. */
+export async function untilAChange(host: HostState, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const atMs = longPauseAtMs(host)
+    const changed = () => isOver(host) || host.unplanned !== undefined || longPauseAtMs(host) !== atMs
+    const withinMs = atMs === undefined ? {} : { withinMs: Math.max(0, atMs - host.ports.clock.now()) }
+    const inTime = await host.watch.until(changed, { signal, ...withinMs })
+    if (isOver(host) || host.unplanned !== undefined) return
+    if (inTime) continue
+    host.unplanned = whoPauses(host, host.roll.thatWant('pause'))
+    return
+  }
+}
+
 /**
  * Something changed in the pool. True: every cluster has drained and a new plan is to be made; false: the one in
  * force stays. @throws AbortedError
  */
 export async function replanIsDue(host: HostState, signal: AbortSignal): Promise<boolean> {
   await waitForTheLost(host, signal)
-  // A pause holds a cluster's stages as they are; a plan without them would end it.
-  await host.watch.until(() => isOver(host) || host.pausedBy.size === 0, { signal })
   if (isOver(host)) return false
+  for (const held of host.held.values()) held.considered = true
   const reason = host.unplanned ?? ''
   host.unplanned = undefined
   if (isNearlyDone(host)) return false
-  if (!(await isWorthwhile(host, signal)) || isOver(host)) return false
+  if (!(mustBeTakenOver(host) || (await isWorthwhile(host, signal))) || isOver(host)) return false
   host.log.say(`a new plan: ${reason}`)
   await drain(host, reason, signal)
   return true
 }
+
+/** Somebody wants to go whose stage knows what nobody else does. */
+const mustBeTakenOver = (host: HostState): boolean =>
+  host.roll.thatWant('leave').some((peer) => mustHandOver(host, peer))
 
 const missing = (host: HostState) =>
   planOf(host).layout.clusters.flatMap(({ stages }) =>
@@ -61,14 +92,15 @@ async function isWorthwhile(host: HostState, signal: AbortSignal): Promise<boole
   const layout = layoutFor(host)
   const { layout: before, active } = planOf(host)
   if ('feasible' in layout) {
-    if (active.length === 0) host.enter('paused', `waiting for members: ${layout.reason}`)
+    if (active.length === 0 && host.held.size === 0)
+      host.enter('paused', `waiting for members: ${layout.reason}`)
     return false
   }
   const rates = active.map((cluster) => before.clusters[cluster]?.samplesPerSecond ?? 0)
   const now = rates.reduce((sum, rate) => sum + rate, 0)
   if (layout.clusters.reduce((sum, { samplesPerSecond }) => sum + samplesPerSecond, 0) >= worthwhile * now)
     return true
-  const spare = host.roll.present.filter(({ state }) => state === 'joined')
+  const spare = host.roll.willing.filter(({ state }) => state === 'joined')
   const why = 'stands by: the pool would hardly be faster with it now'
   for (const { peer } of spare) host.log.say(`${host.roll.nameOf(peer)} ${why}`)
   host.roll.mark(
@@ -81,8 +113,7 @@ async function isWorthwhile(host: HostState, signal: AbortSignal): Promise<boole
 
 async function drain(host: HostState, reason: string, signal: AbortSignal): Promise<void> {
   host.enter('draining', `${reason}; what is in flight finishes before the new plan`)
-  const roots = () => planOf(host).active.map((cluster) => peersOf(planOf(host), cluster)[0] ?? '')
-  host.broadcast({ type: 'finish' }, roots())
+  drainAll(host, reason)
   const drained = () =>
     planOf(host).active.every((cluster) => host.roll.clusterIs(planOf(host), cluster, 'finished'))
   await host.watch.until(drained, { signal })
@@ -107,5 +138,6 @@ export async function takeStock(host: HostState, signal: AbortSignal): Promise<v
   if (host.validation !== undefined) host.validation = { ...host.validation, cluster: -1 }
   host.roll.closeBooks()
   host.pace = new Pace()
+  host.held.clear()
   host.plan = withoutActive(planOf(host))
 }

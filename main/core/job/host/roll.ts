@@ -8,6 +8,9 @@ import { withNames } from '../named.ts'
 import { noProgress, type Report } from '../no-progress.ts'
 import { peersOf } from '../plan-in-force.ts'
 
+/** What a member wants: a plan is made of those who want to train. */
+export type Wish = 'train' | 'pause' | 'leave'
+
 /** A line of the roll. Only the host's own code writes to it. */
 export interface Enrolled {
   readonly peer: PeerId
@@ -15,6 +18,7 @@ export interface Enrolled {
   readonly addresses: readonly string[]
   state: MemberView['state']
   reason: string
+  wish: Wish
   links: readonly LinkReport[]
   /** It answered the newest question about its ways. */
   measured: boolean
@@ -46,7 +50,7 @@ export class Roll {
   /** A newcomer, or one who comes again: what it did before stays its own, and in the model. */
   enroll(peer: PeerId, device: DeviceReport, addresses: readonly string[]): void {
     const { progress, earlier = noProgress } = this.#entries.get(peer) ?? {}
-    const fresh = { state: 'joined' as const, reason: '', links: [], measured: false }
+    const fresh = { state: 'joined' as const, reason: '', wish: 'train' as const, links: [], measured: false }
     this.#entries.set(peer, { peer, device, addresses, ...fresh, progress, earlier })
   }
 
@@ -70,8 +74,23 @@ export class Roll {
     return this.all.filter((entry) => entry.state !== 'lost')
   }
 
+  /** Those a plan may be made of. */
+  get willing(): readonly Enrolled[] {
+    return this.present.filter(({ wish }) => wish === 'train')
+  }
+
+  /** Who is present and wants this. */
+  thatWant(wish: Wish): PeerId[] {
+    return this.present.filter((entry) => entry.wish === wish).map(({ peer }) => peer)
+  }
+
   isPresent(peer: PeerId): boolean {
     return this.present.some((entry) => entry.peer === peer)
+  }
+
+  /** `kitchen-pc and attic-pc`. */
+  namesOf(peers: readonly PeerId[]): string {
+    return peers.map((peer) => this.nameOf(peer)).join(' and ')
   }
 
   nameOf(peer: PeerId): string {

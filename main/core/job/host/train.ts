@@ -2,12 +2,12 @@
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import { scoresOf } from '../../../../shared/model/tally.ts'
-import { activePeers, peersOf, planOf } from '../plan-in-force.ts'
+import { activePeers, planOf } from '../plan-in-force.ts'
 import { keepCheckpoints } from './checkpoints.ts'
 import type { HostState } from './host-state.ts'
 import { isOver } from './over.ts'
-import { wakeAll } from './pauses.ts'
-import { replanIsDue } from './replan.ts'
+import { drainAll, holdThosePausing } from './pauses.ts'
+import { replanIsDue, untilAChange } from './replan.ts'
 import { keepRun } from './run-keeping.ts'
 import { validateIfDue } from './validations.ts'
 
@@ -21,13 +21,14 @@ export async function train(host: HostState, signal: AbortSignal): Promise<'over
   host.roll.mark(activePeers(planOf(host)), 'training')
   host.broadcast({ type: 'start' }, activePeers(planOf(host)))
   if (host.finishing) finishEarly(host)
+  holdThosePausing(host)
   await keepRun(host)
   const trained = new AbortController()
   const enough = AbortSignal.any([signal, trained.signal])
   const checkpoints = keepCheckpoints(host, { signal, enough })
   try {
     for (;;) {
-      await host.watch.until(() => isOver(host) || host.unplanned !== undefined, { signal })
+      await untilAChange(host, signal)
       if (isOver(host)) return 'over'
       if (await replanIsDue(host, signal)) return 'replan'
     }
@@ -42,13 +43,8 @@ export function finishEarly(host: HostState): void {
   host.finishing = true
   if (host.phase === 'gathering') host.startNow = true
   if (host.phase !== 'training' && host.phase !== 'paused') return
-  if (host.pausedBy.size > 0 && planOf(host).active.length === 0) wakeAll(host)
   host.enter('draining', 'finishing what is in flight')
-  const plan = planOf(host)
-  host.broadcast(
-    { type: 'finish' },
-    plan.active.map((cluster) => peersOf(plan, cluster)[0] ?? ''),
-  )
+  drainAll(host, 'the host ends the training')
 }
 
 /** Take the report of a member; the leaf's training loss goes into the curve. */

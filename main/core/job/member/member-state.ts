@@ -13,17 +13,22 @@ export type MemberState =
   | { readonly name: 'draining' }
   /** The cluster is held: by us, by another member, or because it lost one. */
   | { readonly name: 'paused'; readonly reason: string; readonly byUs: boolean }
+  /** Leave was asked here; the host takes over what the stage knows before it lets us go. */
+  | { readonly name: 'handing-over' }
   | { readonly name: 'finished' }
   | { readonly name: 'ended'; readonly reason: string }
 
 export type MemberEvent =
   | { readonly name: 'assigned' }
-  | { readonly name: 'left-out'; readonly reason: string }
+  /** `pausing`: because this PC asked for a pause. */
+  | { readonly name: 'left-out'; readonly reason: string; readonly pausing: boolean }
   | { readonly name: 'stage-ready' }
   | { readonly name: 'started' }
   | { readonly name: 'pause-asked' }
   | { readonly name: 'pause-after-round-asked' }
-  | { readonly name: 'resume-asked' }
+  /** `holding`: this PC has a stage to go on with. */
+  | { readonly name: 'resume-asked'; readonly holding: boolean }
+  | { readonly name: 'leave-asked' }
   | { readonly name: 'cluster-inactive'; readonly reason: string }
   | { readonly name: 'cluster-active' }
   | { readonly name: 'stage-finished' }
@@ -37,9 +42,12 @@ const stay = (state: MemberState) => state
 
 /** What the events that depend on the state do, state by state. */
 const rules: { [N in MemberState['name']]: Rule<N> } = {
-  waiting: stay,
+  waiting: (state, event) =>
+    event.name === 'pause-asked' ? paused('the plan goes without this PC', true) : state,
   // A cluster dropped out after we had finished: the last round is made again without it.
   finished: (state, event) => (event.name === 'cluster-inactive' ? paused(event.reason, false) : state),
+  // The last round is made with this stage, too; nothing else matters any more.
+  'handing-over': stay,
   ended: stay,
   preparing: (state, event) => (event.name === 'stage-ready' ? { name: 'ready' } : state),
   ready: (state, event) => (event.name === 'started' ? { name: 'training' } : state),
@@ -62,21 +70,30 @@ const rules: { [N in MemberState['name']]: Rule<N> } = {
     return event.name === 'stage-finished' ? { name: 'finished' } : state
   },
   paused(state, event) {
-    if (event.name === 'cluster-active') return { name: 'training' }
+    // While our own pause goes on the cluster is woken only to hand over what its stages know.
+    if (event.name === 'cluster-active') return { name: state.byUs ? 'draining' : 'training' }
     // Another member may pause, too: the cluster goes on when all who asked are back.
     if (event.name === 'pause-asked') return state.byUs ? state : paused(state.reason, true)
-    return event.name === 'resume-asked' && state.byUs
+    if (event.name !== 'resume-asked' || !state.byUs) return state
+    return event.holding
       ? paused('the cluster is about to go on', false)
-      : state
+      : { name: 'waiting', reason: 'back; the host looks whether its plan needs this PC' }
   },
 }
+
+/** A stage of ours knows what nobody else may know. */
+const holdsStage = ({ name }: MemberState): boolean =>
+  name === 'training' || name === 'ending-round' || name === 'draining' || name === 'paused'
 
 /** The state after an event, or the same state where the event means nothing. Total: no event throws. */
 export function transition(state: MemberState, event: MemberEvent): MemberState {
   if (state.name === 'ended') return state
   if (event.name === 'ended') return { name: 'ended', reason: event.reason }
+  if (state.name === 'handing-over') return state
+  if (event.name === 'leave-asked') return holdsStage(state) ? { name: 'handing-over' } : state
   if (event.name === 'assigned') return { name: 'preparing' }
-  if (event.name === 'left-out') return { name: 'waiting', reason: event.reason }
+  if (event.name === 'left-out')
+    return event.pausing ? paused(event.reason, true) : { name: 'waiting', reason: event.reason }
   const rule = rules[state.name] as (state: MemberState, event: MemberEvent) => MemberState
   return rule(state, event)
 }

@@ -11,6 +11,7 @@ const phaseOf: Record<MemberState['name'], JobPhase> = {
   'ending-round': 'training',
   draining: 'draining',
   paused: 'paused',
+  'handing-over': 'draining',
   finished: 'finishing',
   ended: 'ended',
 }
@@ -23,6 +24,7 @@ const stateOf: Record<MemberState['name'], MemberView['state']> = {
   'ending-round': 'training',
   draining: 'training',
   paused: 'paused',
+  'handing-over': 'training',
   finished: 'finished',
   ended: 'idle',
 }
@@ -31,6 +33,7 @@ const textOfState: Partial<Record<MemberState['name'], string>> = {
   preparing: 'getting ready: the engine loads, data and weights arrive',
   ready: 'ready; waiting for the others',
   draining: 'finishing what is in flight before the pause',
+  'handing-over': 'leaving: the host takes over what this PC’s layers have learned',
   finished: 'done; the host gathers the model',
 }
 

@@ -1,7 +1,6 @@
 /** A member's side of a job: takes a stage, trains it, and tells the host how it goes. The host's own PC is one, too. */
 import { BadMessageError, reportOf } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
-import type { JobResult } from '../../../../shared/messages/control.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import { second } from '../../../../shared/units.ts'
@@ -12,6 +11,7 @@ import { noProgress, type Report } from '../no-progress.ts'
 import { activePeers, positionOf } from '../plan-in-force.ts'
 import type { StageSummary } from '../../pipeline/assignment.ts'
 import { createWatch, type Watch } from '../watch.ts'
+import { Departure, type Outcome } from './departure.ts'
 import { type FromHost, type HeaderToHost, messagesFromHost } from './from-host.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import { type MemberEvent, type MemberState, transition } from './member-state.ts'
@@ -26,12 +26,8 @@ import type { StageRun, StageRunHooks } from './stage-run.ts'
 const reportEveryMs = second
 /** A neighbour that only we cannot reach: so long the host has to notice by itself. */
 const unreachableForMs = 15 * second
-/** A host that takes no goodbye for so long is not waited for. */
-const goodbyeWithinMs = 2 * second
 /** A cluster sends no more before its first gradient returns. */
 const maxEarlyMessages = 1024
-
-type Outcome = Pick<JobResult, 'outcome' | 'reason'> & Partial<Pick<JobResult, 'code'>>
 
 export class Member {
   readonly #ports: MemberPorts
@@ -48,8 +44,9 @@ export class Member {
   #ended: Outcome | undefined
   /** Ended, and the engine is given back. */
   #over = false
-  #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
+  readonly #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
   readonly ownPause: OwnPause
+  readonly departure: Departure
   readonly news: HeardNews
   readonly log: JobLog
   readonly curve = new Curve<{ updates: number; loss: number }>()
@@ -76,6 +73,15 @@ export class Member {
       plan: () => this.plan,
       updates: () => this.#stage?.run?.stats.updates ?? 0,
       averageEvery: () => this.assignment?.spec.recipe.sync.averageEveryUpdates ?? 1,
+      holdsStage: () => this.#stage !== undefined,
+    })
+    this.departure = new Departure({
+      ...{ clock: ports.clock, signal: this.#life.signal, log: this.log },
+      state: () => this.state,
+      become: this.#become.bind(this),
+      send: this.#send.bind(this),
+      background: this.#background.bind(this),
+      end: this.end.bind(this),
     })
     this.#fromHost = messagesFromHost(ports, membership, {
       stage: () => this.#stage,
@@ -124,9 +130,7 @@ export class Member {
   }
 
   #deliverEarly(): void {
-    const early = this.#early
-    this.#early = []
-    for (const { from, message } of early) {
+    for (const { from, message } of this.#early.splice(0)) {
       try {
         this.#deliverToStage(from, message)
       } catch (error) {
@@ -148,7 +152,8 @@ export class Member {
     const position = positionOf(assignment.proposal, self)
     if (position === undefined) {
       const unused = assignment.proposal.layout.unused.find(({ peer }) => peer === self)
-      this.#become({ name: 'left-out', reason: unused?.reason ?? 'the plan does not need this PC' })
+      const reason = unused?.reason ?? 'the plan goes without this PC'
+      this.#become({ name: 'left-out', reason, pausing: this.ownPause.isAsked() })
       this.#background(before?.stop('a new plan'))
       return
     }
@@ -199,6 +204,7 @@ export class Member {
 
   #start(): void {
     this.#become({ name: 'started' })
+    this.ownPause.started()
     this.#stage?.run?.start()
     if (this.#stage !== undefined) this.#background(this.#reportRegularly(this.#stage))
   }
@@ -232,18 +238,6 @@ export class Member {
       await this.#report(run)
       await this.#ports.clock.sleep(reportEveryMs, signal)
     }
-  }
-
-  /** Tell the host and go. */
-  leave(reason: string): void {
-    this.#background(this.#goodbye({ outcome: 'stopped', reason }))
-  }
-
-  async #goodbye(outcome: Outcome): Promise<void> {
-    if (this.#ended !== undefined) return
-    const told = this.#send({ type: 'leaving', reason: outcome.reason.slice(0, 500) }).catch(() => undefined)
-    await Promise.race([told, this.#ports.clock.sleep(goodbyeWithinMs, this.#life.signal)])
-    this.end(outcome)
   }
 
   /** A peer is gone: without its host a member stops; a neighbour is the host's business unless only we miss it. */
@@ -282,10 +276,11 @@ export class Member {
 
   #leaveUnlessReplanned(reason: string): void {
     const number = this.plan?.number
-    const noticed = this.#ports.clock.sleep(unreachableForMs, this.#life.signal).then(() => {
-      if (this.#active() && this.plan?.number === number) this.leave(reason)
-    })
-    this.#background(noticed)
+    const seen = this.#ports.clock.sleep(unreachableForMs, this.#life.signal)
+    const go = () => {
+      if (this.#active() && this.plan?.number === number) this.departure.go({ outcome: 'stopped', reason })
+    }
+    this.#background(seen.then(go))
   }
 
   /** Something broke that this PC cannot repair: tell the host and end. */
@@ -293,7 +288,7 @@ export class Member {
     const { kind, message } = reportOf(error)
     if (kind === 'aborted') return
     this.#ports.log('error', message, { stack: error instanceof Error ? error.stack : undefined })
-    this.#background(this.#goodbye({ outcome: 'failed', reason: message }))
+    this.departure.go({ outcome: 'failed', reason: message })
   }
 
   end(outcome: Outcome): void {
@@ -302,17 +297,18 @@ export class Member {
     this.log.say(`${outcome.outcome}: ${outcome.reason}`, outcome.outcome === 'failed' ? 'warn' : 'info')
     this.#life.abort()
     this.#become({ name: 'ended', reason: outcome.reason })
-    const over = () => {
-      this.#over = true
-      this.#changed()
-    }
-    this.#background(this.#unload(outcome.reason).finally(over))
+    this.#background(this.#unload(outcome.reason))
   }
 
   async #unload(reason: string): Promise<void> {
-    await this.#stage?.stop(reason)
-    await this.#preparation
-    await this.#ports.engine.unload()
+    try {
+      await this.#stage?.stop(reason)
+      await this.#preparation
+      await this.#ports.engine.unload()
+    } finally {
+      this.#over = true
+      this.#changed()
+    }
   }
 
   #toHost(header: HeaderToHost): void {

@@ -16,11 +16,15 @@ export interface OwnPausePorts {
   readonly updates: () => number
   /** H. */
   readonly averageEvery: () => number
+  /** Whether this PC has a stage under the plan. */
+  readonly holdsStage: () => boolean
 }
 
 export class OwnPause {
   readonly #ports: OwnPausePorts
   readonly #round: EndOfRound
+  /** Outlives every plan: one that is made meanwhile goes without this PC. */
+  #asked = false
   /** What the stage tells us. */
   readonly hooks: Pick<StageRunHooks, 'onUpdate' | 'onRound'> = {
     onUpdate: () => {
@@ -39,16 +43,16 @@ export class OwnPause {
 
   /** Whether a pause that we asked for is in force or on its way. */
   isAsked(): boolean {
-    const state = this.#ports.state()
-    return state.name === 'draining' || (state.name === 'paused' && state.byUs)
+    return this.#asked
   }
 
   /** May be said again: only the first time counts. */
   pause(): void {
     this.#round.forget()
-    if (this.isAsked()) return
+    if (this.#asked) return
+    this.#asked = true
     this.#ports.become({ name: 'pause-asked' })
-    if (this.isAsked()) this.#ports.toHost({ type: 'pause-request' })
+    this.#ports.toHost({ type: 'pause-request' })
   }
 
   /**
@@ -70,11 +74,17 @@ export class OwnPause {
 
   /** Take our own pause back; another member's is not ours to end. */
   resume(): void {
-    const asked = this.isAsked()
+    const asked = this.#asked
+    this.#asked = false
     this.#round.forget()
     if (!asked && this.#ports.state().name !== 'ending-round') return
-    this.#ports.become({ name: 'resume-asked' })
+    this.#ports.become({ name: 'resume-asked', holding: this.#ports.holdsStage() })
     if (asked) this.#ports.toHost({ type: 'resume-request' })
+  }
+
+  /** The stage begins: a pause that was asked for while it got ready is in force at once. */
+  started(): void {
+    if (this.#asked) this.#ports.become({ name: 'pause-asked' })
   }
 
   /** Other clusters are active now. Where ours is not, the round has ended for us and our pause begins. */

@@ -1,0 +1,39 @@
+/** Members that leave in order: the others take over what their stages know before they are let go. */
+import type { PeerId } from '../../../../shared/ids.ts'
+import { planOf, positionOf } from '../plan-in-force.ts'
+import { sendRoster } from './gather.ts'
+import type { HostState } from './host-state.ts'
+
+/** A member asks to go. Where it trains, a new plan without it comes first; else it may go at once. */
+export function noteLeave(host: HostState, peer: PeerId): void {
+  const entry = host.roll.get(peer)
+  if (entry === undefined) return
+  entry.wish = 'leave'
+  if (mustHandOver(host, peer)) {
+    host.log.say(`${host.roll.nameOf(peer)} leaves; what its layers have learned is taken over first`)
+    host.unplanned = `${host.roll.nameOf(peer)} leaves`
+  } else letGo(host, peer)
+  host.watch.notify()
+}
+
+/** Its cluster is whole and trains, or is held: this stage knows what nobody else does. */
+export function mustHandOver(host: HostState, peer: PeerId): boolean {
+  const { plan, phase, held } = host
+  const position = plan === undefined ? undefined : positionOf(plan, peer)
+  if (position === undefined || phase === 'planning' || phase === 'preparing') return false
+  return planOf(host).active.includes(position.cluster) || held.has(position.cluster)
+}
+
+/** Everyone stands still and the host has everything: whoever wants to go does. */
+export function letThemGo(host: HostState): void {
+  for (const peer of host.roll.thatWant('leave')) letGo(host, peer)
+}
+
+function letGo(host: HostState, peer: PeerId): void {
+  const name = host.roll.nameOf(peer)
+  void host.send(peer, { type: 'job-ended', outcome: 'stopped', reason: 'left on purpose' })
+  host.roll.mark([peer], 'lost', 'left')
+  host.log.say(`${name} left`)
+  if (host.phase === 'gathering') sendRoster(host)
+  else host.unplanned = `${name} left`
+}

@@ -71,7 +71,10 @@ export const jobResult = z.object({
   model: z.string().nullable(),
   validation: scores.nullable(),
   updates: amount,
+  /** In the model. */
   samples: amount,
+  /** Trained in vain: lost with PCs that were gone from one moment to the next. Of hosts. */
+  lostSamples: amount.optional(),
   seconds: amount,
   bytesSent,
   maxStaleness: amount,

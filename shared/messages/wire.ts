@@ -110,8 +110,20 @@ export const measureLinks = message('measure-links', { peers: z.array(peerId).ma
 export const probe = message('probe', { id: count })
 export const probeReply = message('probe-reply', { id: count })
 export const links = message('links', { links: z.array(linkReport).max(10_000) })
-/** How far a model was trained: updates of each cluster, samples of all. */
-const trained = z.strictObject({ updates: count, samples: count })
+/** Where a cluster stands in the data: of its share of an epoch the first so many rows are trained, and all of the epochs before. */
+const cursor = z.tuple([index, count])
+/** More new plans within one epoch are possible, but then the oldest is forgotten and some rows may come twice. */
+export const mostCuts = 64
+/**
+ * How far a model was trained. `samples` are in it, `lost` were trained in vain. `cuts`: how the data was shared out
+ * since the epoch that is not used up began; one cursor for each cluster, a new cut with each new plan.
+ */
+export const trained = z.strictObject({
+  updates: count,
+  samples: count,
+  lost: count.default(0),
+  cuts: z.array(z.array(cursor).min(1).max(10_000)).max(mostCuts).default([]),
+})
 /**
  * Host to member: your part of a new plan. Answer `stage-ready` when engine and data stand. It replaces whatever stage
  * you had; `from` is where the training goes on, 0 in the first plan.
@@ -180,6 +192,10 @@ export const roundAbandoned = message('round-abandoned', { ...ringRound, reason:
 export const progress = message('progress', {
   updates: count,
   samples: count,
+  /** Samples that the stage's numbers know of, others' too, by way of averages. */
+  pooledSamples: count.default(0),
+  /** Of the root only: where its cluster stands in the data. */
+  cursor: cursor.optional(),
   /** Of the leaf only: what the training loss was since the last report. */
   training: tally.optional(),
   /** Milliseconds of this stage's life that the engine worked. */

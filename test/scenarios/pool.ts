@@ -94,6 +94,7 @@ export interface Scenario {
   readonly network: FakeNetwork
   readonly host: Member
   readonly members: readonly Member[]
+  readonly taught: Taught
   readonly savedModels: FinishedModel[]
   /** What the host wrote down, newest last. */
   readonly savedRuns: SavedRun[]
@@ -110,13 +111,23 @@ export interface Scenario {
   end(member: Member): Promise<JobResult>
 }
 
-const shardStore = (seed: number): ShardStore => ({
+/** Training rows that some leaf was given, by epoch, in the order they came. */
+export type Taught = Map<number, number[]>
+
+const shardStore = ({ seed, data }: JobSpec, taught: Taught): ShardStore => ({
   has: () => Promise.resolve(true),
   read: () => Promise.resolve(undefined),
   received: () => Promise.resolve(0),
   append: () => Promise.resolve(),
   seal: () => Promise.resolve(true),
-  open: () => createFakeBatches({ seed, shape: [width], classes }),
+  open: () =>
+    createFakeBatches({
+      ...{ seed, shape: [width], classes },
+      onAsked(what, { epoch, rows }) {
+        const training = [...rows].filter((row) => row < data.trainSamples)
+        if (what === 'labels') taught.set(epoch, [...(taught.get(epoch) ?? []), ...training])
+      },
+    }),
 })
 
 /** Start a host and its members; they gather at once. */
@@ -142,6 +153,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     },
     drop: (from, to, message) => drop(from, to, message, clock.now()),
   })
+  const taught: Taught = new Map()
   const savedModels: FinishedModel[] = []
   const savedRuns: SavedRun[] = []
   const warnings: string[] = []
@@ -173,7 +185,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
       clock,
       log,
       engine,
-      store: shardStore(spec.seed),
+      store: shardStore(spec, taught),
       vault,
       savedStages,
     }
@@ -224,7 +236,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     members.push(await join(`pc-${index + 1}`, memoryBytes))
 
   return {
-    ...{ clock, network, host, members, savedModels, savedRuns, warnings, join },
+    ...{ clock, network, host, members, taught, savedModels, savedRuns, warnings, join },
     comeBack(name, memoryBytes) {
       network.restart(name)
       return join(name, memoryBytes)

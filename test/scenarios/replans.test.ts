@@ -94,9 +94,13 @@ describe('a pool with two clusters', () => {
     await scenario.until(({ plan: now }) => now!.active.length === 1)
     await scenario.comeBack(victim, 49_000)
     await scenario.until(({ plan: now, phase }) => phase === 'training' && now!.active.length === 2)
-    expect(said(scenario).some((text) => text.includes('samples are lost'))).toBe(false)
-    await endWhole(scenario)
+    const { lostSamples = 0, samples } = await endWhole(scenario)
     expect(viewOf(scenario).members.map(({ state }) => state)).toEqual(twoAndThree.map(() => 'finished'))
+    // What the lost cluster trained since its last round: less than two rounds of 4 updates, 6 micro-batches of 8 each.
+    expect(lostSamples).toBeLessThan(2 * 4 * 6 * 8)
+    expect(said(scenario).some((text) => text.includes('samples are lost'))).toBe(lostSamples > 0)
+    // Both clusters' updates are in the model, whole ones but for what a stop cut short.
+    expect(samples % 8).toBe(0)
   })
 
   it('goes on with a new plan for those who are left when the lost one stays away', async () => {

@@ -13,6 +13,8 @@ import type {
 } from './settings.ts'
 
 interface AveragingStats extends RoundCounts {
+  /** Samples of other clusters that are in every number of this stage. */
+  readonly othersSamples: number
   /** For a person; empty while it waits for nobody. */
   readonly waitingFor: string
 }
@@ -58,6 +60,8 @@ class RingSet implements Averaging {
   readonly #counts: RoundCounts = { averaged: 0, abandoned: 0, chunkBytes: 0 }
   /** Samples the stage had trained when it last took part in a mean, at the least. */
   #samplesAtRound = 0
+  /** What the rings before knew of others, at the least. */
+  #othersSamples = 0
   #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
 
   constructor(ports: AveragingPorts, settings: AveragingSettings, hooks: AveragingHooks) {
@@ -74,6 +78,7 @@ class RingSet implements Averaging {
       settings: this.#settings,
       counts: this.#counts,
       samplesAtRound: this.#samplesAtRound,
+      othersSamples: this.#othersSamples,
     }
     return this.#settings.rings
       .filter(({ plan }) => plan.members.length > 1)
@@ -131,6 +136,7 @@ class RingSet implements Averaging {
   replan(next: RingsOfPlan): void {
     const old = this.#rings
     for (const ring of old) ring.dispose('the job has a new plan')
+    this.#othersSamples = this.#othersOf(old)
     if (old.length > 0) this.#samplesAtRound = Math.min(...old.map(({ samplesAtRound }) => samplesAtRound))
     this.#settings = { ...this.#settings, ...next }
     this.#rings = this.#ringsOfPlan()
@@ -147,8 +153,12 @@ class RingSet implements Averaging {
     }
   }
 
+  #othersOf(rings: readonly Ring[]): number {
+    return rings.length === 0 ? this.#othersSamples : Math.min(...rings.map((ring) => ring.othersSamples))
+  }
+
   stats(): AveragingStats {
     const waits = this.#rings.map(({ waitingFor }) => waitingFor).filter((text) => text !== '')
-    return { ...this.#counts, waitingFor: waits[0] ?? '' }
+    return { ...this.#counts, othersSamples: this.#othersOf(this.#rings), waitingFor: waits[0] ?? '' }
   }
 }

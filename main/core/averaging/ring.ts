@@ -34,6 +34,8 @@ interface RingParts {
   readonly counts: RoundCounts
   /** Samples the stage had trained at its copy for the last averaged round of the plan before; 0 at the start. */
   readonly samplesAtRound: number
+  /** Samples of others that the stage's numbers know of from the plans before. */
+  readonly othersSamples: number
 }
 
 interface Running {
@@ -41,6 +43,8 @@ interface Running {
   readonly abort: AbortController
   /** The others know of its end already. */
   toldByOther: boolean
+  /** Samples that all members brought in, as far as it is known. */
+  weight: number
 }
 
 export class Ring {
@@ -59,6 +63,7 @@ export class Ring {
   #readyAtUpdates = 0
   #copyAtUpdates: number
   #samplesAtRound: number
+  #othersSamples: number
   #running: Running | undefined
   /** Members gave up the rounds up to this one. */
   #givenUp = 0
@@ -84,6 +89,7 @@ export class Ring {
     this.#voice = new RingVoice(parts)
     this.#copyAtUpdates = hooks.progress().updates
     this.#samplesAtRound = parts.samplesAtRound
+    this.#othersSamples = parts.othersSamples
   }
 
   /** Somebody else of this ring. */
@@ -93,6 +99,11 @@ export class Ring {
 
   get samplesAtRound(): number {
     return this.#samplesAtRound
+  }
+
+  /** Samples of others that are in the ring's numbers here. */
+  get othersSamples(): number {
+    return this.#othersSamples
   }
 
   /** For a person; empty while it waits for nobody. */
@@ -226,7 +237,8 @@ export class Ring {
   async #run(round: number): Promise<void> {
     const { ports, hooks } = this.#parts
     const before = hooks.progress()
-    const running: Running = { round, abort: new AbortController(), toldByOther: false }
+    const weight = Math.max(0, before.samples - this.#samplesAtRound)
+    const running: Running = { round, abort: new AbortController(), toldByOther: false, weight }
     this.#running = running
     this.#copyAtUpdates = before.updates
     let reason: string | undefined
@@ -237,12 +249,17 @@ export class Ring {
         stateVersion: () => hooks.progress().stateVersion,
         position: this.#position,
         members: this.#members.length,
-        weight: Math.max(0, before.samples - this.#samplesAtRound),
+        weight,
         signal: running.abort.signal,
-        send: (step, packet) => this.#voice.chunk(round, step, packet, running.abort.signal),
+        send: (step, packet) => {
+          // The owner of a chunk knows what all brought in when it hands the mean on.
+          if (step.phase === 'gather' && step.step === 0) running.weight = packet.weight
+          return this.#voice.chunk(round, step, packet, running.abort.signal)
+        },
         receive: () => this.#inbox.take(round),
       })
       this.#samplesAtRound = before.samples
+      this.#othersSamples += running.weight - weight
     } catch (error) {
       reason = this.#explain(running, error)
     }

@@ -82,6 +82,8 @@ export interface StageStats extends StageProgress {
   readonly maxStaleness: number
   /** How many micro-batches had staleness 0, 1, 2, … */
   readonly stalenessCounts: readonly number[]
+  /** Micro-batches whose gradients came back. */
+  readonly backwarded: number
   /** Credits in use, at the root; 0 elsewhere. */
   readonly inFlight: number
   /** For a person; empty while it works or has finished. */

@@ -180,8 +180,9 @@ class StageLoop implements Stage {
 
   stats(): StageStats {
     const { updates, samples, stateVersion, dropped, maxStaleness, stalenessCounts } = this.#ledger
+    const { backwarded } = this.#ledger
     return {
-      ...{ updates, samples, stateVersion, dropped, maxStaleness },
+      ...{ updates, samples, stateVersion, dropped, maxStaleness, backwarded },
       stalenessCounts: [...stalenessCounts],
       busyMs: this.#work.busyMs,
       inFlight: this.#admission.inFlight,

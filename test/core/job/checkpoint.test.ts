@@ -57,7 +57,10 @@ describe.each(optimizers)('a checkpoint with $type', (optimizer) => {
     const numbers = await readNumbers(first, whole)
     expect(numbers.values).toHaveLength(numbersLength(graph, whole, optimizer))
 
-    const checkpoint = { trained: { updates: 5, samples: 10 }, vectors: joinNumbers(graph, [numbers]) }
+    const checkpoint = {
+      trained: { updates: 5, samples: 10, lost: 0, cuts: [] },
+      vectors: joinNumbers(graph, [numbers]),
+    }
     const cuts: LayerRange[] = [[2, 3], [0, 2]] // prettier-ignore
     const parts = cuts.map((layers) => sliceNumbers(graph, checkpoint, layers))
     for (const [index, part] of parts.entries())

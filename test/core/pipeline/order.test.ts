@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type BatchOrder,
   createBatchOrder,
-  goOn,
+  type Cursor,
+  withCut,
   validationBatch,
   validationBatches,
 } from '../../../main/core/pipeline/order.ts'
@@ -25,8 +25,8 @@ describe('the order of a job’s samples', () => {
       fc.property(shapes, ({ seed, of, trainSamples, microBatch, epoch }) => {
         const rows = Array.from({ length: of }, (_, index) => {
           const order = createBatchOrder({ seed, trainSamples, microBatch, share: { index, of } })
-          const first = epoch * order.microBatchesPerEpoch
-          return Array.from({ length: order.microBatchesPerEpoch }, (_, m) => order.batch(first + m)).flatMap(
+          const perEpoch = Math.ceil(Math.ceil((trainSamples - index) / of) / microBatch)
+          return Array.from({ length: perEpoch }, (_, m) => order.batch(epoch * perEpoch + m)).flatMap(
             (batch) => [...batch.rows],
           )
         })
@@ -79,29 +79,74 @@ describe('the validation rows', () => {
   })
 })
 
-describe('an order that goes on', () => {
+describe('an order after a cut', () => {
   const setup = { seed: 3, trainSamples: 96, microBatch: 4 }
-  const ordersOf = (of: number, samples: number) =>
-    Array.from({ length: of }, (_, index) =>
-      goOn(createBatchOrder({ ...setup, share: { index, of } }), { samples }, { ...setup, clusters: of }),
-    )
-  const rowsOf = (orders: readonly BatchOrder[], microBatches: number) =>
-    orders.flatMap((order) =>
-      Array.from({ length: microBatches }, (_, m) => order.batch(m)).flatMap(({ rows }) => [...rows]),
-    )
+  type Cuts = readonly (readonly Cursor[])[]
+  const ordersOf = (of: number, cuts: Cuts) =>
+    Array.from({ length: of }, (_, index) => createBatchOrder({ ...setup, share: { index, of }, cuts }))
 
-  it('brings the rest of the epoch, each row once, when other clusters train it', () => {
-    // Two clusters trained 6 micro-batches each: half an epoch. Three clusters train the rest in 4 each.
-    const before = rowsOf(ordersOf(2, 0), 6)
-    const after = rowsOf(ordersOf(3, before.length), 4)
-    expect([...before, ...after].sort((a, b) => a - b)).toEqual(Array.from({ length: 96 }, (_, row) => row))
+  interface Step {
+    /** Micro-batches that each cluster trains under this plan. */
+    readonly trains: readonly number[]
+  }
+  /** Every row that was trained, by epoch, over plans with other clusters each. */
+  function train(steps: readonly Step[]) {
+    const seen = new Map<number, number[]>()
+    let cuts: Cuts = []
+    for (const { trains } of steps) {
+      const orders = ordersOf(trains.length, cuts)
+      for (const [index, order] of orders.entries())
+        for (let m = 0; m < trains[index]!; m++) {
+          const { epoch, rows } = order.batch(m)
+          expect(rows).toHaveLength(order.size(m))
+          seen.set(epoch, [...(seen.get(epoch) ?? []), ...rows])
+        }
+      cuts = withCut(
+        cuts,
+        orders.map((order, index) => order.cursorAt(trains[index]!)),
+        64,
+      )
+    }
+    return { seen, cuts }
+  }
+  const all = Array.from({ length: 96 }, (_, row) => row)
+
+  it('brings what is left of the epoch, each row once, to other clusters', () => {
+    // Two clusters at unlike pace train 9 of 12 and 3 of 12 micro-batches; three train the other 48 rows in 4 each.
+    const { seen } = train([{ trains: [9, 3] }, { trains: [4, 4, 4] }])
+    expect([...seen.keys()]).toEqual([0])
+    expect(seen.get(0)!.sort((a, b) => a - b)).toEqual(all)
   })
 
-  it('goes on in the epoch that so many samples make', () => {
-    const [order] = ordersOf(1, 96 * 2 + 8)
-    expect(order!.batch(0)).toEqual(
-      createBatchOrder({ ...setup, share: { index: 0, of: 1 } }).batch(24 * 2 + 2),
+  it('never brings a row twice in an epoch, whoever trains how much under however many plans', () => {
+    const steps = fc.array(
+      fc.record({ trains: fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 4 }) }),
+      { minLength: 1, maxLength: 5 },
     )
-    expect(order!.size(0)).toBe(4)
+    fc.assert(
+      fc.property(steps, (plans) => {
+        const { seen, cuts } = train(plans)
+        for (const rows of seen.values()) expect(new Set(rows).size).toBe(rows.length)
+        // What is left comes before the next epoch: one cluster, as long as it takes.
+        const [rest] = ordersOf(1, cuts)
+        const last = Math.max(0, ...seen.keys())
+        for (let m = 0; rest!.batch(m).epoch <= last; m++) {
+          const { epoch, rows } = rest!.batch(m)
+          seen.set(epoch, [...(seen.get(epoch) ?? []), ...rows])
+        }
+        for (const rows of seen.values()) expect(rows.sort((a, b) => a - b)).toEqual(all)
+      }),
+    )
+  })
+
+  it('forgets cuts of epochs that are used up', () => {
+    const { cuts } = train([{ trains: [12, 12] }, { trains: [24] }, { trains: [5] }])
+    expect(cuts).toEqual([[[2, 20]]])
+  })
+
+  it('gives up what a cluster left that is many epochs behind', () => {
+    const cuts: Cuts = [[[0, 4], [40, 0]]] // prettier-ignore
+    const [order] = ordersOf(1, cuts)
+    expect(order!.batch(0).epoch).toBe(32)
   })
 })

@@ -18,14 +18,34 @@ const hosted: HostedJobFile = {
 
 const sent = { activations: 1, gradients: 2, parameters: 3, data: 4 }
 const did = {
-  ...{ updates: 7, samples: 70, busyMs: 1.5, dropped: 0, maxStaleness: 1, peakTensorBytes: 9 },
+  ...{
+    updates: 7,
+    samples: 70,
+    pooledSamples: 70,
+    busyMs: 1.5,
+    dropped: 0,
+    maxStaleness: 1,
+    peakTensorBytes: 9,
+  },
   ...{ sent, rounds: { averaged: 1, abandoned: 0 }, waitingFor: '' },
 }
 
 const runAt = (updates: number): SavedRun => ({
   book: {
     planNumber: 4,
-    trained: [{ updates, samples: 10 * updates }],
+    trained: [
+      {
+        updates,
+        samples: 10 * updates,
+        lost: 0,
+        cuts: [
+          [
+            [0, 4],
+            [1, 2],
+          ],
+        ],
+      },
+    ],
     secondsTrained: 12.5,
     trainingCurve: [{ updates: 1, loss: 2.25 }],
     validationCurve: [],

@@ -60,7 +60,7 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   probe: { id: 0 },
   'probe-reply': { id: 0 },
   links: { links: [] },
-  assignment: { spec, proposal, from: { updates: 0, samples: 0 } },
+  assignment: { spec, proposal, from: { updates: 0, samples: 0, lost: 0, cuts: [] } },
   replan: { proposal, reason: 'x' },
   'stage-ready': {},
   parameters: { layers, offset: 0, total: 1 },
@@ -84,6 +84,7 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   progress: {
     updates: 0,
     samples: 0,
+    pooledSamples: 0,
     busyMs: 0,
     dropped: 0,
     maxStaleness: 0,

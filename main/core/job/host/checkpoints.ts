@@ -1,10 +1,10 @@
 /** What a lost stage cannot take with it: the host keeps a whole model that is never much older than a minute or so. */
 import { second } from '../../../../shared/units.ts'
-import { planOf, peersOf } from '../plan-in-force.ts'
+import { planOf } from '../plan-in-force.ts'
+import { trainedOf } from './books.ts'
 import { collect } from './collect.ts'
 import type { HostState } from './host-state.ts'
 import { keepRun } from './run-keeping.ts'
-import { samplesTrained } from './run-report.ts'
 
 const atMostEveryMs = 10 * second
 /** Of the time, so that the line stays free for the training. */
@@ -45,11 +45,7 @@ export function takeCheckpoint(host: HostState, cluster: number, signal: AbortSi
 }
 
 async function take(host: HostState, cluster: number, signal: AbortSignal): Promise<boolean> {
-  const root = peersOf(planOf(host), cluster)[0] ?? ''
-  const trained = {
-    updates: host.roll.get(root)?.progress?.updates ?? host.from.updates,
-    samples: samplesTrained(host),
-  }
+  const trained = trainedOf(host, cluster)
   const vectors = await collect(host, { cluster, optimizer: true }, signal)
   if (vectors === undefined) return false
   host.checkpoint = { trained, vectors }

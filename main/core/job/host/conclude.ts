@@ -4,6 +4,8 @@ import { scoresOf } from '../../../../shared/model/tally.ts'
 import { minute } from '../../../../shared/units.ts'
 import type { StateVector } from '../../ports.ts'
 import { peersOf, planOf } from '../plan-in-force.ts'
+import type { Trained } from '../checkpoint.ts'
+import { everTrained, trainedOf } from './books.ts'
 import { collect } from './collect.ts'
 import type { HostState } from './host-state.ts'
 import { reportOfRun } from './run-report.ts'
@@ -21,7 +23,7 @@ export async function conclude(host: HostState, signal: AbortSignal): Promise<st
     await validateFinally(host, cluster, signal)
     host.enter('finishing', 'weights travel to the host')
     const [whole] = (await collect(host, { cluster, optimizer: false }, signal)) ?? []
-    if (whole !== undefined) return save(host, whole)
+    if (whole !== undefined) return save(host, whole, trainedOf(host, cluster))
   }
   const [kept] = host.checkpoint?.vectors ?? []
   if (host.checkpoint === undefined || kept === undefined)
@@ -29,10 +31,14 @@ export async function conclude(host: HostState, signal: AbortSignal): Promise<st
       'no whole cluster is left to hand over the model; start again when all members are there',
     )
   host.log.say(`no whole cluster is left; the model is that of update ${host.checkpoint.trained.updates}`)
-  return save(host, kept)
+  return save(host, kept, {
+    ...host.checkpoint.trained,
+    lost: everTrained(host) - host.checkpoint.trained.samples,
+  })
 }
 
-async function save(host: HostState, { values }: StateVector): Promise<string> {
+async function save(host: HostState, { values }: StateVector, trained: Trained): Promise<string> {
+  host.concluded = trained
   host.enter('finishing', 'the model is written')
   const model = { spec: host.hosted.spec, state: values, report: reportOfRun(host) }
   const directory = await host.ports.vault.saveModel(host.hosted.job, model)

@@ -95,6 +95,8 @@ export class HostState {
   readonly removed = new Set<PeerId>()
   validation: { readonly id: number; readonly cluster: number; tally?: Tally } | undefined
   finalScores: Scores | undefined
+  /** How far the model is that was written. */
+  concluded: Trained | undefined
 
   constructor(ports: HostPorts, hosted: HostedJob) {
     this.ports = ports

@@ -12,7 +12,8 @@ import { isOver } from './over.ts'
 import { mustHandOver } from './leaves.ts'
 import { drainAll, whoPauses } from './pauses.ts'
 import { layoutFor, measure } from './prepare.ts'
-import { samplesTrained } from './run-report.ts'
+import { untrained } from '../checkpoint.ts'
+import { everTrained } from './books.ts'
 
 /** An agent that broke down is back within seconds; its stage is still the best one for it. */
 const comesBackWithinMs = 10 * second
@@ -121,17 +122,20 @@ async function drain(host: HostState, reason: string, signal: AbortSignal): Prom
 
 /** From here the training goes on: the weights of those that drained, or else the newest that were kept. */
 export async function takeStock(host: HostState, signal: AbortSignal): Promise<void> {
-  const made = samplesTrained(host)
+  const made = everTrained(host)
   let taken = false
   for (const cluster of planOf(host).active) taken ||= await takeCheckpoint(host, cluster, signal)
-  host.from = host.checkpoint?.trained ?? { updates: 0, samples: 0 }
+  const { lost: before } = host.from
+  const kept = host.checkpoint?.trained ?? untrained
+  host.from = { ...kept, lost: Math.max(0, made - kept.samples) }
+  const lost = host.from.lost - before
+  if (taken && lost > 0) host.log.say(`${lost} samples are lost with those who are gone`, 'warn')
   if (!taken) {
-    const { updates, samples } = host.from
     host.log.say(
-      `the training goes back to update ${updates}, the newest that was kept; ${made - samples} samples are lost`,
+      `the training goes back to update ${kept.updates}, the newest that was kept; ${lost} samples are lost`,
       'warn',
     )
-    host.cutCurves(updates)
+    host.cutCurves(kept.updates)
     host.validation = undefined
   }
   // A validation that is under way never answers.

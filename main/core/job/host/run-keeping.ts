@@ -2,7 +2,7 @@
 import { reportOf } from '../../../../shared/errors.ts'
 import type { RunBook } from '../../../../shared/job/run-book.ts'
 import type { SavedRun } from '../../ports.ts'
-import type { Checkpoint } from '../checkpoint.ts'
+import { type Checkpoint, untrained } from '../checkpoint.ts'
 import { noProgress } from '../no-progress.ts'
 import type { HostState } from './host-state.ts'
 import { allOf } from './roll.ts'
@@ -62,7 +62,7 @@ export function takeUpRun(host: HostState): void {
   host.secondsBefore = book.secondsTrained
   if (checkpoint !== undefined) {
     const { updates, state, moments = [] } = checkpoint
-    const trained = book.trained.find((one) => one.updates === updates) ?? { updates, samples: 0 }
+    const trained = book.trained.find((one) => one.updates === updates) ?? { ...untrained, updates }
     const vectors = [state, ...moments.map((values) => ({ layers: state.layers, values }))]
     host.checkpoint = { trained, vectors }
     host.from = trained

@@ -33,7 +33,8 @@ export function resultOf(
     ...ending,
     validation: host.finalScores ?? null,
     updates: updatesMade(host),
-    samples: samplesTrained(host),
+    samples: host.concluded?.samples ?? samplesTrained(host),
+    lostSamples: host.concluded?.lost ?? host.from.lost,
     seconds: host.secondsTrained,
     bytesSent: {
       activations: sum((sent) => sent.activations),

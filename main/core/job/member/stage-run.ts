@@ -7,7 +7,7 @@ import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
 import { createAveraging, type Averaging } from '../../averaging/averaging.ts'
 import type { HoldOutcome } from '../../pipeline/admission.ts'
 import type { StageAssignment, StageSummary } from '../../pipeline/assignment.ts'
-import { createBatchOrder, goOn } from '../../pipeline/order.ts'
+import { type BatchOrder, createBatchOrder } from '../../pipeline/order.ts'
 import { createStage, type Stage } from '../../pipeline/stage.ts'
 import type { BatchSource } from '../../ports.ts'
 import type { Trained } from '../checkpoint.ts'
@@ -36,7 +36,15 @@ export interface StageRunSetup {
 /** Counters of a stage and its rings since it began; updates since the job began. */
 export type StageRunStats = Pick<
   Progress,
-  'updates' | 'samples' | 'busyMs' | 'dropped' | 'maxStaleness' | 'rounds' | 'waitingFor'
+  | 'updates'
+  | 'samples'
+  | 'pooledSamples'
+  | 'cursor'
+  | 'busyMs'
+  | 'dropped'
+  | 'maxStaleness'
+  | 'rounds'
+  | 'waitingFor'
 >
 
 export class StageRun {
@@ -44,6 +52,7 @@ export class StageRun {
   readonly #averaging: Averaging
   readonly #setup: StageRunSetup
   readonly #self: PeerId
+  readonly #order: BatchOrder
   #plan: Plan
   #drained: StageSummary | undefined
 
@@ -54,7 +63,9 @@ export class StageRun {
     this.#setup = setup
     this.#self = ports.links.self
     this.#plan = proposal
-    const stage = createStage({ ...ports, batches }, stageAssignment(setup), {
+    const stageSetup = stageAssignment(setup)
+    this.#order = stageSetup.order
+    const stage = createStage({ ...ports, batches }, stageSetup, {
       onUpdate: () => {
         averaging.updated()
         hooks.onUpdate()
@@ -156,10 +167,12 @@ export class StageRun {
   }
 
   get stats(): StageRunStats {
-    const { updates, samples, busyMs, dropped, maxStaleness, waitingFor } = this.#stage.stats()
-    const { averaged, abandoned, waitingFor: ring } = this.#averaging.stats()
+    const { updates, samples, busyMs, dropped, maxStaleness, waitingFor, backwarded } = this.#stage.stats()
+    const { averaged, abandoned, othersSamples, waitingFor: ring } = this.#averaging.stats()
+    const cursor = this.#isRoot ? { cursor: [...this.#order.cursorAt(backwarded)] as [number, number] } : {}
     return {
-      ...{ updates: this.#from.updates + updates, samples, busyMs, dropped, maxStaleness },
+      ...{ updates: this.#from.updates + updates, samples, pooledSamples: samples + othersSamples },
+      ...{ ...cursor, busyMs, dropped, maxStaleness },
       rounds: { averaged, abandoned },
       waitingFor: waitingFor === '' || this.#drained !== undefined ? ring : waitingFor,
     }
@@ -189,10 +202,7 @@ function stageAssignment({ assignment, position }: StageRunSetup): StageAssignme
     accumulate: proposal.accumulate,
     inFlight: proposal.inFlight[position.cluster] ?? 1,
     staleness: spec.recipe.staleness,
-    order: goOn(createBatchOrder({ seed: spec.seed, trainSamples, microBatch, share }), from, {
-      ...{ trainSamples, microBatch },
-      clusters: clusters.length,
-    }),
+    order: createBatchOrder({ seed: spec.seed, trainSamples, microBatch, share, cuts: from.cuts }),
     trainSamples,
     validationSamples,
     targetUpdates: Math.max(0, spec.target.updates - from.updates),

@@ -12,6 +12,9 @@ const givesUpAfterMs = 12 * hour
 const firstWaitMs = second
 const longestWaitMs = minute
 
+/** Codes of results: the host is gone, or a neighbour that only this PC cannot reach. */
+const comesBackAfter: ReadonlySet<string> = new Set(['host-lost', 'neighbour-lost'])
+
 export const joinedFile = z.object({ invite: z.string().max(4096).nullable() })
 
 export interface ComebackPorts {
@@ -44,7 +47,7 @@ export class Comeback {
     await this.#keep(invite)
     void ended.then(async ({ code }) => {
       if (this.#agentEnds) return
-      if (code === 'host-lost') void this.#start(invite)
+      if (comesBackAfter.has(code)) void this.#start(invite)
       else await this.#keep(null)
     })
   }

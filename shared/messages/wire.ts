@@ -192,8 +192,8 @@ export const roundAbandoned = message('round-abandoned', { ...ringRound, reason:
 export const progress = message('progress', {
   updates: count,
   samples: count,
-  /** Samples that the stage's numbers know of, others' too, by way of averages. */
-  pooledSamples: count.default(0),
+  /** Of these, so many are in the other clusters' numbers, too. */
+  averagedSamples: count.default(0),
   /** Of the root only: where its cluster stands in the data. */
   cursor: cursor.optional(),
   /** Of the leaf only: what the training loss was since the last report. */

@@ -86,6 +86,17 @@ describe('an agent', () => {
     expect([comeback.to, kept]).toEqual([null, { invite: null }])
   })
 
+  it('goes back when a neighbour could not be reached, and stays away when it left', async () => {
+    const { comeback, clock, tries } = createAgent(gone)
+    await comeback.remember(invite, Promise.resolve({ code: 'stopped' }))
+    await clock.advance(minute)
+    expect(tries).toEqual([])
+    await comeback.remember(invite, Promise.resolve({ code: 'neighbour-lost' }))
+    await clock.advance(0)
+    expect(tries).toHaveLength(1)
+    await comeback.end()
+  })
+
   it('believes a host that says no', async () => {
     await killedInJob()
     const no = () => Promise.reject(new InvalidInviteError('the host removed this PC from the job'))

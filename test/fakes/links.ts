@@ -18,6 +18,8 @@ export interface FakeNetworkSettings {
   readonly tap?: (from: PeerId, to: PeerId, message: WireMessage) => void
   /** Messages that get lost on the way, though nobody is gone. */
   readonly drop?: (from: PeerId, to: PeerId, message: WireMessage) => boolean
+  /** A message that comes a second time, so much later: no honest peer's would. */
+  readonly again?: (from: PeerId, to: PeerId, message: WireMessage) => Millis | undefined
 }
 
 export interface FakeNetwork {
@@ -25,6 +27,12 @@ export interface FakeNetwork {
   linksOf(peer: PeerId): Links
   /** The peer is gone: what it sent and what is sent to it is lost, everyone else hears of it. */
   sever(peer: PeerId, reason?: string): Promise<void>
+  /** From now on messages from and to the peer take so much longer, and none arrives before that moment. */
+  hinder(peer: PeerId, hindrance: { readonly slowerMs?: Millis; readonly frozenUntilMs?: Millis }): void
+  /** Two peers cannot reach each other, and hear so. */
+  part(one: PeerId, other: PeerId): Promise<void>
+  /** They can again. */
+  mend(): void
   /** The severed peer's program was started anew: it has new links, those of the old one stay dead. */
   restart(peer: PeerId): void
 }
@@ -49,15 +57,19 @@ interface Channel {
 
 /** A copy, as bytes on a wire are: a sender that changes a tensor after sending it is found out, if it does so in time. */
 function copyOf({ header, tensors }: WireMessage): WireMessage {
+  // Ballast is megabytes that nobody looks at.
+  const isBallast = header.type === 'probe' || header.type === 'probe-reply'
   return {
     header: wireHeader.parse(header),
-    tensors: tensors.map((one) => ({ ...one, data: one.data.slice() })),
+    tensors: isBallast ? tensors : tensors.map((one) => ({ ...one, data: one.data.slice() })),
   }
 }
 
 function bytesOf(tensors: readonly HostTensor[]): number {
   return tensors.reduce((sum, { dtype, data }) => sum + data.length * bytesPerElement[dtype], 0)
 }
+
+const pairOf = (one: PeerId, other: PeerId) => JSON.stringify([one, other].sort())
 
 function release(channel: Channel): void {
   const longest = channel.waiting.shift()
@@ -75,6 +87,8 @@ class Network implements FakeNetwork {
   readonly #endpoints = new Map<PeerId, Endpoint>()
   readonly #channels = new Map<string, Channel>()
   readonly #severed = new Set<PeerId>()
+  readonly #parted = new Set<string>()
+  readonly #hindered = new Map<PeerId, { readonly slowerMs: Millis; readonly frozenUntilMs: Millis }>()
 
   constructor(settings: FakeNetworkSettings) {
     this.#settings = settings
@@ -90,6 +104,21 @@ class Network implements FakeNetwork {
     await this.#settings.clock.sleep(0)
     for (const [other, { lostHandlers }] of this.#endpoints)
       if (other !== peer) for (const handler of lostHandlers) handler(peer, reason)
+  }
+
+  hinder(peer: PeerId, { slowerMs = 0, frozenUntilMs = 0 }: Parameters<FakeNetwork['hinder']>[1]): void {
+    this.#hindered.set(peer, { slowerMs, frozenUntilMs })
+  }
+
+  async part(one: PeerId, other: PeerId): Promise<void> {
+    this.#parted.add(pairOf(one, other))
+    await this.#settings.clock.sleep(0)
+    for (const handler of this.#endpoint(one).lostHandlers) handler(other, 'cannot be reached')
+    for (const handler of this.#endpoint(other).lostHandlers) handler(one, 'cannot be reached')
+  }
+
+  mend(): void {
+    this.#parted.clear()
   }
 
   restart(peer: PeerId): void {
@@ -145,6 +174,7 @@ class Network implements FakeNetwork {
 
   #check(from: PeerId, to: PeerId, signal: AbortSignal | undefined): void {
     if (signal?.aborted === true) throw new AbortedError('the message was not sent')
+    if (this.#parted.has(pairOf(from, to))) throw new PeerLostError(`peer ${to} cannot be reached`)
     for (const peer of [from, to])
       if (this.#severed.has(peer)) throw new PeerLostError(`peer ${peer} cannot be reached`)
   }
@@ -166,7 +196,7 @@ class Network implements FakeNetwork {
     }
     if (from !== to) this.#endpoint(from).sent[traffic] += bytesOf(message.tensors)
     const due = clock.now() + delayMs[0] + this.#rng.next() * (delayMs[1] - delayMs[0])
-    channel.lastDue = Math.max(channel.lastDue, due)
+    channel.lastDue = Math.max(channel.lastDue, this.#hinderedDue(from, to, due))
     const late = channel.lastDue - clock.now()
     const arrival = Promise.all([channel.last, late > 0 ? clock.sleep(late) : undefined])
     channel.last = arrival.then(() => {
@@ -175,9 +205,25 @@ class Network implements FakeNetwork {
     })
   }
 
+  #hinderedDue(from: PeerId, to: PeerId, due: Millis): Millis {
+    return [from, to].reduce((later, peer) => {
+      const { slowerMs = 0, frozenUntilMs = 0 } = this.#hindered.get(peer) ?? {}
+      return Math.max(later + slowerMs, frozenUntilMs)
+    }, due)
+  }
+
   #arrive(from: PeerId, to: PeerId, message: WireMessage): void {
-    if (this.#severed.has(from) || this.#severed.has(to)) return
     if (this.#settings.drop?.(from, to, message) === true) return
+    this.#deliver(from, to, message)
+    const laterMs = this.#settings.again?.(from, to, message)
+    const repeat = () => {
+      this.#deliver(from, to, message)
+    }
+    if (laterMs !== undefined) void this.#settings.clock.sleep(laterMs).then(repeat)
+  }
+
+  #deliver(from: PeerId, to: PeerId, message: WireMessage): void {
+    if (this.#severed.has(from) || this.#severed.has(to) || this.#parted.has(pairOf(from, to))) return
     const copy = copyOf(message)
     this.#settings.tap?.(from, to, copy)
     for (const handler of this.#endpoint(to).handlers) handler({ peer: from, standing: 'member' }, copy)

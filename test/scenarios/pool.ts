@@ -87,6 +87,8 @@ export interface ScenarioSettings {
   readonly tap?: (from: string, to: string, message: WireMessage, nowMs: number) => void
   /** Messages that get lost on the way. */
   readonly drop?: (from: string, to: string, message: WireMessage, nowMs: number) => boolean
+  /** Messages that come a second time, so many milliseconds later. */
+  readonly again?: (from: string, to: string, message: WireMessage) => number | undefined
 }
 
 export interface Scenario {
@@ -152,6 +154,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
       tap(from, to, message, clock.now())
     },
     drop: (from, to, message) => drop(from, to, message, clock.now()),
+    ...(settings.again === undefined ? {} : { again: settings.again }),
   })
   const taught: Taught = new Map()
   const savedModels: FinishedModel[] = []

@@ -6,7 +6,8 @@ import { type Member, type Scenario, smallJob, startScenario } from './pool.ts'
 /** Each replays exactly. 69 and 97 once found a stage loaded over the next one's, and a pause that nobody could end. */
 const fixed = [0, 1, 2, 3, 4, 5, 6, 7, 69, 97]
 /** TURMOIL_SEEDS=500 looks at so many instead. */
-const wanted = process.env['TURMOIL_SEEDS']
+const wanted =
+  process.env['TURMOIL_SEEDS'] ?? (process.env['npm_lifecycle_event'] === 'scenarios' ? '500' : undefined)
 const seeds = wanted === undefined ? fixed : Array.from({ length: Number(wanted) }, (_, seed) => seed)
 const updates = 60
 const events = 8

@@ -13,8 +13,8 @@ import type {
 } from './settings.ts'
 
 interface AveragingStats extends RoundCounts {
-  /** Samples of other clusters that are in every number of this stage. */
-  readonly othersSamples: number
+  /** Of the stage's samples, so many are in the numbers of all others it averages with. */
+  readonly averagedSamples: number
   /** For a person; empty while it waits for nobody. */
   readonly waitingFor: string
 }
@@ -51,6 +51,8 @@ export function createAveraging(
 /** "Ready" from members that have a newer plan than we have; they are few and small, a stranger's flood is not kept. */
 const mostEarly = 4096
 
+const membersOf = ({ rings }: RingsOfPlan) => new Set(rings.flatMap(({ plan }) => plan.members))
+
 class RingSet implements Averaging {
   readonly #ports: AveragingPorts
   readonly #hooks: AveragingHooks
@@ -60,8 +62,9 @@ class RingSet implements Averaging {
   readonly #counts: RoundCounts = { averaged: 0, abandoned: 0, chunkBytes: 0 }
   /** Samples the stage had trained when it last took part in a mean, at the least. */
   #samplesAtRound = 0
-  /** What the rings before knew of others, at the least. */
-  #othersSamples = 0
+  #averagedSamples = 0
+  /** Who dropped out, and the samples this stage had trained at the last round that they took part in. */
+  readonly #leftAt = new Map<PeerId, number>()
   #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
 
   constructor(ports: AveragingPorts, settings: AveragingSettings, hooks: AveragingHooks) {
@@ -78,7 +81,7 @@ class RingSet implements Averaging {
       settings: this.#settings,
       counts: this.#counts,
       samplesAtRound: this.#samplesAtRound,
-      othersSamples: this.#othersSamples,
+      averagedSamples: this.#averagedSamples,
     }
     return this.#settings.rings
       .filter(({ plan }) => plan.members.length > 1)
@@ -136,8 +139,9 @@ class RingSet implements Averaging {
   replan(next: RingsOfPlan): void {
     const old = this.#rings
     for (const ring of old) ring.dispose('the job has a new plan')
-    this.#othersSamples = this.#othersOf(old)
+    this.#averagedSamples = this.#averagedOf(old)
     if (old.length > 0) this.#samplesAtRound = Math.min(...old.map(({ samplesAtRound }) => samplesAtRound))
+    this.#weighReturns(this.#settings, next)
     this.#settings = { ...this.#settings, ...next }
     this.#rings = this.#ringsOfPlan()
     const early = this.#early
@@ -153,12 +157,26 @@ class RingSet implements Averaging {
     }
   }
 
-  #othersOf(rings: readonly Ring[]): number {
-    return rings.length === 0 ? this.#othersSamples : Math.min(...rings.map((ring) => ring.othersSamples))
+  /**
+   * Whoever comes back has the numbers of its last round, and what it trained since. Against those the others weigh
+   * everything they trained since that same round, or else a long absence would undo it.
+   */
+  #weighReturns(before: RingsOfPlan, next: RingsOfPlan): void {
+    const present = membersOf(next)
+    for (const peer of membersOf(before))
+      if (!present.has(peer) && !this.#leftAt.has(peer)) this.#leftAt.set(peer, this.#samplesAtRound)
+    for (const peer of present) {
+      this.#samplesAtRound = Math.min(this.#samplesAtRound, this.#leftAt.get(peer) ?? Infinity)
+      this.#leftAt.delete(peer)
+    }
+  }
+
+  #averagedOf(rings: readonly Ring[]): number {
+    return rings.length === 0 ? this.#averagedSamples : Math.min(...rings.map((ring) => ring.averagedSamples))
   }
 
   stats(): AveragingStats {
     const waits = this.#rings.map(({ waitingFor }) => waitingFor).filter((text) => text !== '')
-    return { ...this.#counts, othersSamples: this.#othersOf(this.#rings), waitingFor: waits[0] ?? '' }
+    return { ...this.#counts, averagedSamples: this.#averagedOf(this.#rings), waitingFor: waits[0] ?? '' }
   }
 }

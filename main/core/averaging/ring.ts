@@ -34,8 +34,8 @@ interface RingParts {
   readonly counts: RoundCounts
   /** Samples the stage had trained at its copy for the last averaged round of the plan before; 0 at the start. */
   readonly samplesAtRound: number
-  /** Samples of others that the stage's numbers know of from the plans before. */
-  readonly othersSamples: number
+  /** Samples the stage had trained that others certainly know of. */
+  readonly averagedSamples: number
 }
 
 interface Running {
@@ -43,8 +43,6 @@ interface Running {
   readonly abort: AbortController
   /** The others know of its end already. */
   toldByOther: boolean
-  /** Samples that all members brought in, as far as it is known. */
-  weight: number
 }
 
 export class Ring {
@@ -63,7 +61,7 @@ export class Ring {
   #readyAtUpdates = 0
   #copyAtUpdates: number
   #samplesAtRound: number
-  #othersSamples: number
+  #averagedSamples: number
   #running: Running | undefined
   /** Members gave up the rounds up to this one. */
   #givenUp = 0
@@ -89,7 +87,7 @@ export class Ring {
     this.#voice = new RingVoice(parts)
     this.#copyAtUpdates = hooks.progress().updates
     this.#samplesAtRound = parts.samplesAtRound
-    this.#othersSamples = parts.othersSamples
+    this.#averagedSamples = parts.averagedSamples
   }
 
   /** Somebody else of this ring. */
@@ -101,9 +99,9 @@ export class Ring {
     return this.#samplesAtRound
   }
 
-  /** Samples of others that are in the ring's numbers here. */
-  get othersSamples(): number {
-    return this.#othersSamples
+  /** Of the stage's samples, so many are in the numbers of every member. */
+  get averagedSamples(): number {
+    return this.#averagedSamples
   }
 
   /** For a person; empty while it waits for nobody. */
@@ -237,8 +235,7 @@ export class Ring {
   async #run(round: number): Promise<void> {
     const { ports, hooks } = this.#parts
     const before = hooks.progress()
-    const weight = Math.max(0, before.samples - this.#samplesAtRound)
-    const running: Running = { round, abort: new AbortController(), toldByOther: false, weight }
+    const running: Running = { round, abort: new AbortController(), toldByOther: false }
     this.#running = running
     this.#copyAtUpdates = before.updates
     let reason: string | undefined
@@ -249,17 +246,13 @@ export class Ring {
         stateVersion: () => hooks.progress().stateVersion,
         position: this.#position,
         members: this.#members.length,
-        weight,
+        weight: Math.max(0, before.samples - this.#samplesAtRound),
         signal: running.abort.signal,
-        send: (step, packet) => {
-          // The owner of a chunk knows what all brought in when it hands the mean on.
-          if (step.phase === 'gather' && step.step === 0) running.weight = packet.weight
-          return this.#voice.chunk(round, step, packet, running.abort.signal)
-        },
+        send: (step, packet) => this.#voice.chunk(round, step, packet, running.abort.signal),
         receive: () => this.#inbox.take(round),
       })
       this.#samplesAtRound = before.samples
-      this.#othersSamples += running.weight - weight
+      this.#averagedSamples = before.samples
     } catch (error) {
       reason = this.#explain(running, error)
     }

@@ -7,7 +7,7 @@ export type Report = Omit<Progress, 'type' | 'job' | 'plan'>
 export const noProgress: Report = {
   updates: 0,
   samples: 0,
-  pooledSamples: 0,
+  averagedSamples: 0,
   busyMs: 0,
   dropped: 0,
   maxStaleness: 0,

@@ -82,7 +82,7 @@ function LeaveJob({ job }: { readonly job: JobView }): JSX.Element {
         question={
           host
             ? 'The job ends for everyone and no model is kept. To keep it, use “Stop and keep the model” on Host.'
-            : 'The others take over what this PC’s layers have learned, then it leaves. Asked again, it leaves at once.'
+            : 'The others take over what this PC’s layers have learned, then it leaves. That takes a few seconds.'
         }
         deed={host ? 'Stop the job' : 'Leave job'}
         busy={asker.busy.value}

@@ -21,7 +21,7 @@ const did = {
   ...{
     updates: 7,
     samples: 70,
-    pooledSamples: 70,
+    averagedSamples: 70,
     busyMs: 1.5,
     dropped: 0,
     maxStaleness: 1,

@@ -84,7 +84,7 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   progress: {
     updates: 0,
     samples: 0,
-    pooledSamples: 0,
+    averagedSamples: 0,
     busyMs: 0,
     dropped: 0,
     maxStaleness: 0,

@@ -2,8 +2,9 @@
 import { mostCuts } from '../../../../shared/messages/wire.ts'
 import { type Cursor, withCut } from '../../pipeline/order.ts'
 import type { Trained } from '../checkpoint.ts'
-import { peersOf } from '../plan-in-force.ts'
+import { peersOf, planOf } from '../plan-in-force.ts'
 import type { HostState } from './host-state.ts'
+import { updatesMade } from './run-report.ts'
 
 const rootsOf = ({ plan, roll }: HostState) =>
   (plan?.layout.clusters ?? []).map((_, cluster) =>
@@ -16,12 +17,17 @@ export function everTrained(host: HostState): number {
   return rootsOf(host).reduce((sum, progress) => sum + (progress?.samples ?? 0), samples + lost)
 }
 
-/** How far the model of one cluster is: its own samples and what averages brought in; the rest was in vain. */
+/**
+ * How far the model of one cluster is: what it trained itself, and what the others brought into averages. Where all have
+ * just made their last round that is everything, but for what is lost with those who are gone.
+ */
 export function trainedOf(host: HostState, cluster: number): Trained {
-  const progress = rootsOf(host)[cluster]
-  const samples = host.from.samples + (progress?.pooledSamples ?? 0)
+  const roots = rootsOf(host)
+  const known = (index: number, progress = roots[index]) =>
+    (index === cluster ? progress?.samples : progress?.averagedSamples) ?? 0
+  const samples = roots.reduce((sum, _, index) => sum + known(index), host.from.samples)
   return {
-    updates: progress?.updates ?? host.from.updates,
+    updates: updatesMade(host),
     samples,
     lost: Math.max(0, everTrained(host) - samples),
     cuts: cutsOf(host),
@@ -36,4 +42,11 @@ function cutsOf(host: HostState): Trained['cuts'] {
   return withCut(cuts, cursors, mostCuts).map((cut) =>
     cut.map(([epoch, rows]): [number, number] => [epoch, rows]),
   )
+}
+
+/** The active clusters, those first whose optimizer is as far as the model. */
+export function handingOver(host: HostState): number[] {
+  const { active } = planOf(host)
+  const isBehind = (cluster: number) => Number(host.woken.has(cluster))
+  return active.toSorted((one, other) => isBehind(one) - isBehind(other))
 }

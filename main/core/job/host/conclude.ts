@@ -5,7 +5,7 @@ import { minute } from '../../../../shared/units.ts'
 import type { StateVector } from '../../ports.ts'
 import { peersOf, planOf } from '../plan-in-force.ts'
 import type { Trained } from '../checkpoint.ts'
-import { everTrained, trainedOf } from './books.ts'
+import { everTrained, handingOver, trainedOf } from './books.ts'
 import { collect } from './collect.ts'
 import type { HostState } from './host-state.ts'
 import { reportOfRun } from './run-report.ts'
@@ -14,17 +14,19 @@ import { reportOfRun } from './run-report.ts'
 const validatedWithinMs = 20 * minute
 
 /**
- * Write the model of the first cluster that can hand it over whole, or else the newest that was kept.
- * @returns its folder @throws PeerLostError
+ * Write the model of the first cluster that can hand it over whole; where the host wants an end, or else the newest
+ * that was kept. @returns its folder; undefined when too many are lost: the training has to go on from what was kept
+ * @throws PeerLostError when the host wants an end and nothing was kept
  */
-export async function conclude(host: HostState, signal: AbortSignal): Promise<string> {
-  for (const cluster of planOf(host).active) {
+export async function conclude(host: HostState, signal: AbortSignal): Promise<string | undefined> {
+  for (const cluster of handingOver(host)) {
     host.enter('finishing', 'last validation')
     await validateFinally(host, cluster, signal)
     host.enter('finishing', 'weights travel to the host')
     const [whole] = (await collect(host, { cluster, optimizer: false }, signal)) ?? []
     if (whole !== undefined) return save(host, whole, trainedOf(host, cluster))
   }
+  if (!host.finishing) return undefined
   const [kept] = host.checkpoint?.vectors ?? []
   if (host.checkpoint === undefined || kept === undefined)
     throw new PeerLostError(

@@ -5,6 +5,7 @@ import type { Refusal } from '../../../../shared/messages/wire.ts'
 import { second } from '../../../../shared/units.ts'
 import type { Sender } from '../../ports.ts'
 import { summaryOf } from '../job-summary.ts'
+import { positionOf } from '../plan-in-force.ts'
 import { dropPeer } from './drop.ts'
 import type { HostState } from './host-state.ts'
 
@@ -59,12 +60,16 @@ export function answerSummary(
 const isClosing = ({ finishing, phase }: HostState): boolean =>
   finishing || phase === 'finishing' || phase === 'ended'
 
+/** The one who is back held a part of the model, and the run cannot end well without it. */
+const isMissed = ({ plan, phase }: HostState, peer: PeerId): boolean =>
+  phase === 'finishing' && plan !== undefined && positionOf(plan, peer) !== undefined
+
 /** Who is known comes back without a secret: the swarm vouches for its identity, and an invite may have ended meanwhile. */
 function refusalOf(host: HostState, peer: PeerId, secret: string): Refusal | undefined {
   if (host.removed.has(peer)) return 'not-a-member'
   const known = host.roll.get(peer) !== undefined
   const wrong = known ? undefined : host.hosted.checkSecret(secret)
-  return wrong ?? (isClosing(host) ? 'too-late' : undefined)
+  return wrong ?? (isClosing(host) && !isMissed(host, peer) ? 'too-late' : undefined)
 }
 
 /** Answer a stranger who wants to join. */

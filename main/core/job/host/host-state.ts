@@ -89,6 +89,8 @@ export class HostState {
   suspending = false
   /** Clusters that were told to hold, because a member of theirs wants to pause. */
   readonly held = new Map<number, HeldCluster>()
+  /** Clusters that were held when they were woken to hand over: they are behind the others. */
+  readonly woken = new Set<number>()
   /** How long it took last time until every stage of a plan was ready. */
   handOutMs: Millis = 0
   /** Peers that the host sent away; they may not come back. */

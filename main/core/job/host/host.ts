@@ -103,18 +103,25 @@ async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
   try {
     await gather(host, signal)
     await prepare(host, signal)
-    while ((await train(host, signal)) === 'replan' && !isDone(host)) {
-      await takeStock(host, signal)
-      letThemGo(host)
-      if (!(await prepare(host, signal))) break
-    }
-    const model = await conclude(host, signal)
+    const model = await trainToTheEnd(host, signal)
     return resultOf(host, endingOf(host, model))
   } catch (error) {
     const { kind, code, message } = reportOf(error)
     if (kind === 'aborted') return resultOf(host, stoppedOf(host))
     if (!(error instanceof PoolError)) host.ports.log('error', message, { stack: (error as Error).stack })
     return resultOf(host, { outcome: 'failed', code, reason: message, model: null })
+  }
+}
+
+/** However often the plan changes, and whoever is lost before it has handed over its part of the model. */
+async function trainToTheEnd(host: HostState, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    const ends = (await train(host, signal)) === 'over' || isDone(host)
+    const model = ends ? await conclude(host, signal) : undefined
+    if (model !== undefined) return model
+    await takeStock(host, signal)
+    letThemGo(host)
+    await prepare(host, signal)
   }
 }
 

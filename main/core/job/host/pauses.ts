@@ -97,6 +97,7 @@ export function drainAll(host: HostState, reason: string): void {
   host.held.clear()
   const asleep = held.filter((cluster) => !planOf(host).active.includes(cluster))
   for (const cluster of asleep) host.roll.mark(peersOf(planOf(host), cluster), 'training')
+  for (const cluster of asleep) host.woken.add(cluster)
   if (asleep.length > 0) activate(host, inOrder([...planOf(host).active, ...asleep]), reason)
   const roots = (clusters: readonly number[]) => clusters.map((cluster) => rootOf(host, cluster))
   host.broadcast({ type: 'finish' }, roots(planOf(host).active))

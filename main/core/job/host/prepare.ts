@@ -31,7 +31,7 @@ const mostNamed = 8
 /**
  * Plan with everyone present until a plan stands with all its stages ready. A run under way waits for members where
  * those present cannot hold the model. False: meanwhile the host ended the run.
- * @throws DoesNotFitError when nobody can hold the model before the first plan
+ * @throws DoesNotFitError before the first plan when all who ever came cannot hold the model
  */
 export async function prepare(host: HostState, signal: AbortSignal): Promise<boolean> {
   for (;;) {
@@ -40,8 +40,10 @@ export async function prepare(host: HostState, signal: AbortSignal): Promise<boo
     host.enter('planning', 'searching for the best plan')
     host.unplanned = undefined
     const layout = layoutFor(host)
-    if ('feasible' in layout) await waitForMembers(host, layout, signal)
-    else if (await handOut(host, takePlan(host, layout), signal)) return true
+    if ('feasible' in layout) {
+      if (host.finishing && host.planNumber > 0) return false
+      await waitForMembers(host, layout, signal)
+    } else if (await handOut(host, takePlan(host, layout), signal)) return true
     if (host.finishing && host.from.updates > 0) return false
   }
 }
@@ -52,7 +54,8 @@ async function waitForMembers(
   signal: AbortSignal,
 ): Promise<void> {
   const pausing = host.roll.thatWant('pause')
-  if (host.planNumber === 0 && pausing.length === 0) throw new DoesNotFitError(shortfallBytes, reason)
+  const missed = host.roll.all.length > host.roll.willing.length
+  if (host.planNumber === 0 && !missed) throw new DoesNotFitError(shortfallBytes, reason)
   const why = pausing.length === 0 ? '' : `${whoPauses(host, pausing)}, and `
   host.enter('paused', `waiting for members: ${why}${reason}`)
   await host.watch.until(() => host.unplanned !== undefined || host.finishing, { signal })

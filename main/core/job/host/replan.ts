@@ -13,7 +13,7 @@ import { mustHandOver } from './leaves.ts'
 import { drainAll, whoPauses } from './pauses.ts'
 import { layoutFor, measure } from './prepare.ts'
 import { untrained } from '../checkpoint.ts'
-import { everTrained } from './books.ts'
+import { everTrained, handingOver } from './books.ts'
 
 /** An agent that broke down is back within seconds; its stage is still the best one for it. */
 const comesBackWithinMs = 10 * second
@@ -124,7 +124,7 @@ async function drain(host: HostState, reason: string, signal: AbortSignal): Prom
 export async function takeStock(host: HostState, signal: AbortSignal): Promise<void> {
   const made = everTrained(host)
   let taken = false
-  for (const cluster of planOf(host).active) taken ||= await takeCheckpoint(host, cluster, signal)
+  for (const cluster of handingOver(host)) taken ||= await takeCheckpoint(host, cluster, signal)
   const { lost: before } = host.from
   const kept = host.checkpoint?.trained ?? untrained
   host.from = { ...kept, lost: Math.max(0, made - kept.samples) }
@@ -143,5 +143,6 @@ export async function takeStock(host: HostState, signal: AbortSignal): Promise<v
   host.roll.closeBooks()
   host.pace = new Pace()
   host.held.clear()
+  host.woken.clear()
   host.plan = withoutActive(planOf(host))
 }

@@ -40,7 +40,7 @@ export function allOf({ progress: now, earlier }: Pick<Enrolled, 'progress' | 'e
     peakTensorBytes: Math.max(progress.peakTensorBytes, earlier.peakTensorBytes),
     sent: sum(progress.sent, earlier.sent, ['activations', 'gradients', 'parameters', 'data']),
     rounds: sum(progress.rounds, earlier.rounds, ['averaged', 'abandoned']),
-    pooledSamples: progress.pooledSamples,
+    averagedSamples: progress.averagedSamples,
     waitingFor: progress.waitingFor,
   }
 }

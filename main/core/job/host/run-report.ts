@@ -14,9 +14,13 @@ export function samplesTrained(host: HostState): number {
 
 /** Updates of the clusters that train: the least, so that progress never runs ahead of the truth. */
 export function updatesMade(host: HostState): number {
-  const { plan, roll, from } = host
+  const { plan, roll, from, woken } = host
   if (plan === undefined) return from.updates
-  const made = (plan.active.length > 0 ? plan.active : [...plan.layout.clusters.keys()]).map(
+  const training = plan.active.filter((cluster) => !woken.has(cluster))
+  const [counted = []] = [training, plan.active, [...plan.layout.clusters.keys()]].filter(
+    ({ length }) => length > 0,
+  )
+  const made = counted.map(
     (cluster) => roll.get(peersOf(plan, cluster)[0] ?? '')?.progress?.updates ?? from.updates,
   )
   return Math.min(...made)

@@ -29,8 +29,10 @@ export async function train(host: HostState, signal: AbortSignal): Promise<'over
   try {
     for (;;) {
       await untilAChange(host, signal)
-      if (isOver(host)) return 'over'
-      if (await replanIsDue(host, signal)) return 'replan'
+      if (isOver(host) && host.held.size === 0) return 'over'
+      // The others have reached the target; what a pausing cluster has learned comes in with one more last round.
+      if (isOver(host)) drainAll(host, 'the target is reached')
+      else if (await replanIsDue(host, signal)) return 'replan'
     }
   } finally {
     trained.abort()

@@ -25,6 +25,9 @@ export interface DeparturePorts {
   readonly end: (outcome: Outcome) => void
 }
 
+/** A neighbour that only we cannot reach: so long the host has to notice by itself. */
+const unreachableForMs = 15 * second
+
 export class Departure {
   readonly #ports: DeparturePorts
 
@@ -48,6 +51,15 @@ export class Departure {
     await send({ type: 'leave-request' }).catch(() => undefined)
     await clock.sleep(withinMs, signal)
     this.go({ outcome: 'stopped', reason })
+  }
+
+  /** Unless the host has changed the plan soon. When the neighbour can be reached again, this PC comes back. */
+  goWithoutNeighbour(reason: string, isStillNeeded: () => boolean): void {
+    const { background, clock, signal } = this.#ports
+    const go = () => {
+      if (isStillNeeded()) this.go({ outcome: 'stopped', code: 'neighbour-lost', reason })
+    }
+    background(clock.sleep(unreachableForMs, signal).then(go))
   }
 
   /** Tell the host and end. */

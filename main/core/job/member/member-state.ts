@@ -83,7 +83,7 @@ const rules: { [N in MemberState['name']]: Rule<N> } = {
 
 /** A stage of ours knows what nobody else may know. */
 const holdsStage = ({ name }: MemberState): boolean =>
-  name === 'training' || name === 'ending-round' || name === 'draining' || name === 'paused'
+  ['training', 'ending-round', 'draining', 'paused', 'finished'].includes(name)
 
 /** The state after an event, or the same state where the event means nothing. Total: no event throws. */
 export function transition(state: MemberState, event: MemberEvent): MemberState {

@@ -24,8 +24,6 @@ import type { StageRun, StageRunHooks } from './stage-run.ts'
 
 /** How often the host hears from us while we train. */
 const reportEveryMs = second
-/** A neighbour that only we cannot reach: so long the host has to notice by itself. */
-const unreachableForMs = 15 * second
 /** A cluster sends no more before its first gradient returns. */
 const maxEarlyMessages = 1024
 
@@ -140,6 +138,7 @@ export class Member {
   }
 
   #take(assignment: Assignment): void {
+    if (assignment.proposal.number <= (this.plan?.number ?? 0)) return // of the past
     const before = this.#stage
     this.#stage = undefined
     this.plan = assignment.proposal
@@ -203,6 +202,7 @@ export class Member {
   }
 
   #start(): void {
+    if (this.state.name !== 'ready') return
     this.#become({ name: 'started' })
     this.ownPause.started()
     this.#stage?.run?.start()
@@ -214,6 +214,7 @@ export class Member {
   }
 
   #replan(plan: Plan, reason: string): void {
+    if (plan.number <= (this.plan?.number ?? 0)) return // of the past
     this.plan = plan
     this.#stage?.run?.replan(plan)
     if (this.#active()) this.#become({ name: 'cluster-active' })
@@ -276,11 +277,7 @@ export class Member {
 
   #leaveUnlessReplanned(reason: string): void {
     const number = this.plan?.number
-    const seen = this.#ports.clock.sleep(unreachableForMs, this.#life.signal)
-    const go = () => {
-      if (this.#active() && this.plan?.number === number) this.departure.go({ outcome: 'stopped', reason })
-    }
-    this.#background(seen.then(go))
+    this.departure.goWithoutNeighbour(reason, () => this.#active() && this.plan?.number === number)
   }
 
   /** Something broke that this PC cannot repair: tell the host and end. */

@@ -38,7 +38,7 @@ export type StageRunStats = Pick<
   Progress,
   | 'updates'
   | 'samples'
-  | 'pooledSamples'
+  | 'averagedSamples'
   | 'cursor'
   | 'busyMs'
   | 'dropped'
@@ -168,10 +168,10 @@ export class StageRun {
 
   get stats(): StageRunStats {
     const { updates, samples, busyMs, dropped, maxStaleness, waitingFor, backwarded } = this.#stage.stats()
-    const { averaged, abandoned, othersSamples, waitingFor: ring } = this.#averaging.stats()
+    const { averaged, abandoned, averagedSamples, waitingFor: ring } = this.#averaging.stats()
     const cursor = this.#isRoot ? { cursor: [...this.#order.cursorAt(backwarded)] as [number, number] } : {}
     return {
-      ...{ updates: this.#from.updates + updates, samples, pooledSamples: samples + othersSamples },
+      ...{ updates: this.#from.updates + updates, samples, averagedSamples },
       ...{ ...cursor, busyMs, dropped, maxStaleness },
       rounds: { averaged, abandoned },
       waitingFor: waitingFor === '' || this.#drained !== undefined ? ring : waitingFor,

@@ -20,8 +20,9 @@ export function chaosJob(choice: {
     recipe: {
       schedule: { microBatch },
       sync: { averageEveryUpdates: 10 },
-      // Slow and steady: after some minutes the loss still falls, so that what was lost or trained twice would show.
-      optimizer: { type: 'sgd', learningRate: 0.002 },
+      // So much decay that the loss comes to rest within some hundred updates, wherever the faults fell: what is left
+      // between the two runs is what the faults did to the weights.
+      optimizer: { type: 'sgd', learningRate: 0.08, weightDecay: 0.02 },
     },
     target: { updates: 1_000_000_000 },
     validation: { share: validationShare },

@@ -14,6 +14,8 @@ export interface ChaosPoolSetup {
   readonly ground: Ground
   readonly memoryBytes: Bytes
   readonly backend: string | undefined
+  /** Of the time that an engine may work: all PCs are on this one. */
+  readonly computeShare: number
 }
 
 export class ChaosPool {
@@ -35,6 +37,7 @@ export class ChaosPool {
     this.#pcs.set(name, pc)
     this.#end.signal.throwIfAborted()
     await pc.start()
+    await pc.command('setLimits', { computeShare: this.#setup.computeShare })
     void pc.look((snapshot) => {
       this.#sight.see(name, snapshot)
     }, this.#end.signal)

@@ -1,7 +1,7 @@
 /** `rookery chaos`: a pool on this machine to which bad things happen, and what becomes of its training. */
 import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AbortedError, InvalidInputError } from '../../../shared/errors.ts'
 import { minute } from '../../../shared/units.ts'
@@ -162,6 +162,7 @@ async function prepareRun(
   const durationMs = minutes * minute
   return new ChaosRun({
     ...{ agentEntry: context.agentEntry, folder, ground, memoryBytes, backend: options.backend },
+    computeShare: Math.min(1, Math.max(0.05, availableParallelism() / (1.5 * peers))),
     ...{ job, peers, depth, durationMs, signal },
     faults: drawFaults({ seed, durationMs, peers, depth, kinds, sequence: options.faults }),
     tell: (text, atMs) => {

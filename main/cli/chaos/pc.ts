@@ -25,6 +25,7 @@ export class Pc {
   #agent: AgentProcess | undefined
   #client: AgentClient | undefined
   #frozen = false
+  #starting: Promise<void> = Promise.resolve()
 
   constructor(setup: PcSetup) {
     this.#setup = setup
@@ -38,12 +39,13 @@ export class Pc {
     return this.#setup.spot
   }
 
-  get runs(): boolean {
-    return this.#agent !== undefined
+  /** Start its agent, as the desktop does after a crash: it goes back to its job by itself. */
+  start(): Promise<void> {
+    this.#starting = this.#launch()
+    return this.#starting
   }
 
-  /** Start its agent, as the desktop does after a crash: it goes back to its job by itself. */
-  async start(): Promise<void> {
+  async #launch(): Promise<void> {
     const { name, home, agentEntry, spot, memoryBytes, backend } = this.#setup
     const agent = await startAgent(agentEntry, {
       ...{ home, memoryBytes, displayName: name, address: spot.address, within: spot.within },
@@ -56,6 +58,8 @@ export class Pc {
 
   /** As a power cut would. Resolves when it is gone. */
   async kill(): Promise<void> {
+    // A home has room for one agent: one that still starts is not left behind.
+    await this.#starting.catch(() => undefined)
     const agent = this.#agent
     this.#agent = undefined
     this.#client?.close()

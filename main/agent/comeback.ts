@@ -11,6 +11,8 @@ import type { KeptFile } from './kept-file.ts'
 const givesUpAfterMs = 12 * hour
 const firstWaitMs = second
 const longestWaitMs = minute
+/** A host's agent that was just started answers before it has opened its job again. */
+const unknownForMs = minute
 
 export const joinedFile = z.object({ invite: z.string().max(4096).nullable() })
 
@@ -100,6 +102,7 @@ export class Comeback {
   async #attempt(invite: string, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#ports
     const untilMs = clock.now() + givesUpAfterMs
+    let unknownSinceMs: Millis | undefined
     for (let waitMs: Millis = 0; clock.now() < untilMs; waitMs = nextWait(waitMs)) {
       await clock.sleep(waitMs, signal)
       if (!this.#ports.isFree()) continue
@@ -109,8 +112,11 @@ export class Comeback {
       } catch (error) {
         const { code, message } = reportOf(error)
         log('info', `not back in the job yet: ${message}`)
+        if (code === 'peer-lost') continue
         // Whoever answered and said no means it.
-        if (code !== 'peer-lost') break
+        if (code !== 'unknown-job') break
+        unknownSinceMs ??= clock.now()
+        if (clock.now() - unknownSinceMs >= unknownForMs) break
       }
     }
     await this.#keep(null)

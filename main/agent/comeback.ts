@@ -11,6 +11,8 @@ import type { KeptFile } from './kept-file.ts'
 const givesUpAfterMs = 12 * hour
 const firstWaitMs = second
 const longestWaitMs = minute
+/** A host's agent that was just started answers before it has opened its job again. */
+const unknownForMs = minute
 
 /** Codes of results: the host is gone, or a neighbour that only this PC cannot reach. */
 const comesBackAfter: ReadonlySet<string> = new Set(['host-lost', 'neighbour-lost'])
@@ -103,6 +105,7 @@ export class Comeback {
   async #attempt(invite: string, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#ports
     const untilMs = clock.now() + givesUpAfterMs
+    let unknownSinceMs: Millis | undefined
     for (let waitMs: Millis = 0; clock.now() < untilMs; waitMs = nextWait(waitMs)) {
       await clock.sleep(waitMs, signal)
       if (!this.#ports.isFree()) continue
@@ -112,8 +115,11 @@ export class Comeback {
       } catch (error) {
         const { code, message } = reportOf(error)
         log('info', `not back in the job yet: ${message}`)
+        if (code === 'peer-lost') continue
         // Whoever answered and said no means it.
-        if (code !== 'peer-lost') break
+        if (code !== 'unknown-job') break
+        unknownSinceMs ??= clock.now()
+        if (clock.now() - unknownSinceMs >= unknownForMs) break
       }
     }
     await this.#keep(null)

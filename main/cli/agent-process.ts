@@ -21,6 +21,8 @@ export interface AgentOptions {
   readonly localDiscovery?: boolean
   /** Come back to the job that the last agent on this home had joined. */
   readonly rejoin?: boolean
+  /** A command that runs the agent's, for example in a network namespace. It must become the agent's process. */
+  readonly within?: readonly string[]
 }
 
 export interface AgentProcess {
@@ -94,7 +96,8 @@ export async function startAgent(
   hear: (line: string) => void = () => undefined,
 ): Promise<AgentProcess> {
   // A process group of its own: Ctrl-C in the terminal reaches us alone, and we end it in order.
-  const child = spawn(process.execPath, [entry, ...agentArguments(options)], {
+  const [program, ...before] = [...(options.within ?? []), process.execPath]
+  const child = spawn(program, [...before, entry, ...agentArguments(options)], {
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
     windowsHide: true,

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { PoolError, reportOf } from '../../shared/errors.ts'
 import { addAgent } from './commands/agent.ts'
 import { addBench } from './commands/bench.ts'
+import { addChaos } from './commands/chaos.ts'
 import { addDemo } from './commands/demo.ts'
 import { addEvaluate } from './commands/evaluate.ts'
 import { addHost } from './commands/host.ts'
@@ -31,6 +32,7 @@ const parts = [
   addBench,
   addEvaluate,
   addPredict,
+  addChaos,
 ] as const
 
 const help = `

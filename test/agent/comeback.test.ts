@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Comeback } from '../../main/agent/comeback.ts'
-import { InvalidInviteError, PeerLostError } from '../../shared/errors.ts'
+import { InvalidInviteError, PeerLostError, RefusedError } from '../../shared/errors.ts'
 import { formatInvite } from '../../shared/invite.ts'
 import { hour, minute } from '../../shared/units.ts'
 import { createVirtualClock } from '../fakes/clock.ts'
@@ -103,6 +103,20 @@ describe('an agent', () => {
     const { comeback, clock, tries } = createAgent(no)
     await clock.runUntil(comeback.begin())
     expect([tries.length, kept]).toEqual([1, { invite: null }])
+  })
+
+  it('asks again whether a host that was just started knows the job by now, for a minute or so', async () => {
+    const unknown = () => Promise.reject(new RefusedError('unknown-job', 'it does not host this job'))
+    const answers = [gone, unknown, () => Promise.resolve()]
+    await killedInJob()
+    const early = createAgent(() => answers.shift()!())
+    await early.clock.runUntil(early.comeback.begin())
+    expect([early.tries.length, kept]).toEqual([3, { invite }])
+
+    const ended = createAgent(unknown)
+    await ended.clock.runUntil(ended.comeback.begin())
+    expect(ended.tries).toEqual([0, 1, 3, 7, 15, 31, 63].map((seconds) => seconds * 1000))
+    expect(kept).toEqual({ invite: null })
   })
 
   it('waits while something else stands at the door, and stops for another job', async () => {

@@ -5,6 +5,8 @@ import type { Clock, StageEngine } from '../ports.ts'
 
 /** A share that changes while the engine rests holds within so long. */
 const longestNap: Millis = second / 4
+/** We look so often how a call goes on. Longer between two looks: this PC slept, or this program was stopped. */
+const longestLook: Millis = 2 * longestNap
 
 export interface DutySettings {
   /** Share of the time that the engine may work, now; 1 or more: all of it. */
@@ -56,14 +58,40 @@ class DutyCycle {
   work<T>(call: () => Promise<T>): Promise<T> {
     return this.inTurn(async () => {
       await this.#rest()
-      const startedMs = this.#clock.now()
+      const workedMs = this.#watchWork()
       try {
         return await call()
       } finally {
-        const sinceMs = this.#clock.now()
-        this.#owing = { sinceMs, workedMs: sinceMs - startedMs }
+        this.#owing = { workedMs: workedMs(), sinceMs: this.#clock.now() }
       }
     })
+  }
+
+  /** From now on. A laptop whose lid was closed in the middle of a call owes no rest for the night. */
+  #watchWork(): () => Millis {
+    const over = new AbortController()
+    let workedMs = 0
+    let seenMs = this.#clock.now()
+    const look = () => {
+      const nowMs = this.#clock.now()
+      workedMs += Math.min(longestLook, nowMs - seenMs)
+      seenMs = nowMs
+    }
+    const again = (): void => {
+      this.#clock.sleep(longestNap, over.signal).then(
+        () => {
+          look()
+          again()
+        },
+        () => undefined, // the call is over
+      )
+    }
+    again()
+    return () => {
+      over.abort()
+      look()
+      return workedMs
+    }
   }
 
   #restLeftMs(): Millis {

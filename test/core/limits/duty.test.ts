@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createRestingEngine } from '../../../main/core/limits/duty.ts'
 import type { StageEngine } from '../../../main/core/ports.ts'
 import { floatTensor } from '../../../shared/tensor.ts'
+import { hour, second } from '../../../shared/units.ts'
 import { createVirtualClock } from '../../fakes/clock.ts'
 
 const input = floatTensor(Float32Array.of(1))
@@ -67,6 +68,36 @@ describe('an engine that may work a quarter of the time', () => {
     await woken.clock.settle()
     expect(woken.calls.at(-1)).toEqual(['infer', 101])
   })
+})
+
+it('owes no rest for a time in which its PC slept in the middle of a call', async () => {
+  const virtual = createVirtualClock()
+  let sleptMs = 0
+  const clock = { ...virtual, now: () => virtual.now() + sleptMs }
+  const begun: number[] = []
+  const infer = async () => {
+    begun.push(clock.now() - sleptMs)
+    await virtual.sleep(100)
+    sleptMs = hour
+    return input
+  }
+  const { engine } = createRestingEngine({ infer } as unknown as StageEngine, clock, { share: () => 0.25 })
+  await virtual.runUntil(Promise.all([engine.infer(input), engine.infer(input)]))
+  // It counts as the half second within which we would have looked again.
+  expect(begun).toEqual([0, 100 + 3 * 500])
+})
+
+it('counts a long call as it is', async () => {
+  const clock = createVirtualClock()
+  const begun: number[] = []
+  const infer = async () => {
+    begun.push(clock.now())
+    await clock.sleep(10 * second)
+    return input
+  }
+  const { engine } = createRestingEngine({ infer } as unknown as StageEngine, clock, { share: () => 0.25 })
+  await clock.runUntil(Promise.all([engine.infer(input), engine.infer(input)]))
+  expect(begun).toEqual([0, 40 * second])
 })
 
 it('does not touch the calls of an engine that may always work', async () => {

@@ -25,8 +25,10 @@ export async function keepCheckpoints(
       await clock.sleep(Math.max(atMostEveryMs, tookMs / shareOfTime), enough)
       const [cluster] = planOf(host).active
       const beganMs = clock.now()
-      if (cluster !== undefined && host.phase === 'training') await takeCheckpoint(host, cluster, signal)
-      tookMs = clock.now() - beganMs
+      if (cluster === undefined || host.phase !== 'training') continue
+      const taken = await takeCheckpoint(host, cluster, signal)
+      // Waiting for a stage that fell silent kept no line busy; and a newer one is wanted all the more.
+      tookMs = taken ? clock.now() - beganMs : 0
     }
   } catch (error) {
     if (!enough.aborted) log('error', 'the host keeps no newer weights', { error: String(error) })

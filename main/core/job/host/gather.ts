@@ -16,8 +16,11 @@ const saidWith: Partial<Record<Refusal, string>> = {
   'too-late': 'the training is about to end; ask the host to invite you to the next run',
 }
 
-/** A run that goes on waits for those who were in it; who is later comes in as they do in any run. */
-const comeBackWithinSeconds = 120
+/**
+ * A run that goes on waits for those who were in it, among them some who left for good; who is later comes in as they
+ * do in any run, and where those present cannot hold the model the plan waits.
+ */
+const comeBackWithinSeconds = 10
 
 /** Wait until so many peers are there, the host says start, or the time is up. */
 export async function gather(host: HostState, signal: AbortSignal): Promise<void> {

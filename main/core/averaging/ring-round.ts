@@ -2,7 +2,7 @@
 import { AbortedError } from '../../../shared/errors.ts'
 import type { StageEngine } from '../ports.ts'
 import { type RoundMember, averageRound } from './round.ts'
-import { type RingPart, addToRing, allFinite, readRing, writeRing } from './snapshot.ts'
+import { type RingPart, addToRing, readRing, writeRing } from './snapshot.ts'
 
 interface RingRound extends Omit<RoundMember, 'copy'> {
   readonly engine: StageEngine
@@ -20,7 +20,6 @@ export async function runRingRound(round: RingRound): Promise<void> {
   const { engine, parts, signal, stateVersion } = round
   const version = stateVersion()
   const copy = await readRing(engine, parts)
-  if (!allFinite(copy)) throw new AbortedError('a parameter of this stage is no finite number any more')
   const mean = await averageRound({ ...round, copy })
   if (signal.aborted) throw new AbortedError('the round was given up')
   if (stateVersion() === version) await writeRing(engine, parts, mean)

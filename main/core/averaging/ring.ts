@@ -245,6 +245,7 @@ export class Ring {
         pieceElements: this.#pieceElements,
         send: (parcel) => this.#voice.chunk(round, parcel, running.abort.signal),
         receive: () => this.#inbox.take(round),
+        rest: () => ports.clock.sleep(0),
       })
       this.#samplesAtRound = before.samples
     } catch (error) {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { JobFile, JobSpec } from '../../shared/job/spec.ts'
 import type { JobId } from '../../shared/ids.ts'
 import { formatInvite } from '../../shared/invite.ts'
+import type { HostPorts } from '../core/job/host/host-state.ts'
 import { hostJob, type Participation } from '../core/job/participant.ts'
 import type { SavedRun } from '../core/ports.ts'
 import { prepareData } from '../edge/data/prepare.ts'
@@ -16,6 +17,7 @@ import { realClock } from './clock.ts'
 import { createDoor } from './job-door.ts'
 import { lendEngine } from './job-engine.ts'
 import { resolveModel } from './models.ts'
+import { inPlanningThread } from './planning/thread.ts'
 
 async function specOf(parts: AgentParts, file: JobFile): Promise<JobSpec> {
   const graph = await resolveModel(file.model)
@@ -32,6 +34,8 @@ async function specOf(parts: AgentParts, file: JobFile): Promise<JobSpec> {
   })
   return { name, graph, data, recipe, target, validation, seed }
 }
+
+const plan: HostPorts['plan'] = (request, signal) => inPlanningThread('plan', request, signal)
 
 /** Launch a job. @throws InvalidInputError for a model or data that cannot be used; DiskFullError; DeviceMemoryError */
 export async function hostJobOf(parts: AgentParts, file: JobFile): Promise<HostedHere> {
@@ -80,7 +84,7 @@ async function openHosted(parts: AgentParts, file: HostedJobFile, run?: SavedRun
   const { engine, device, restedMs, wake } = lent
   const { peers, deadlineSeconds, clusters } = gathering
   const participation = hostJob(
-    { links, clock: realClock, log, engine, restedMs, store, vault },
+    { links, clock: realClock, log, engine, restedMs, store, vault, plan },
     {
       ...{ job: key.jobId, spec, device, continueFrom, checkSecret: door.checkSecret },
       ...(run === undefined ? {} : { resume: run }),

@@ -175,11 +175,13 @@ export const endOfStream = message('end-of-stream', { microBatches: count })
 const ringRound = { ring: index, round: count }
 /** To every member of the ring: "I made enough updates for this round." */
 export const roundReady = message('round-ready', ringRound)
-/** To the next member of the ring: one chunk in one float32 tensor. */
+/** To the next member of the ring: a piece of one chunk in one float32 tensor. */
 export const chunk = message('chunk', {
   ...ringRound,
   phase: z.enum(['reduce', 'gather']),
   step: index,
+  /** Of the piece's first element in the chunk. */
+  offset: count,
   /** Weight gathered in this chunk so far: samples trained since each contributor's last round. */
   weight: z.number().min(0),
 })

@@ -87,6 +87,7 @@ export function describeLinks(name: string, open: (participants: number) => Prom
           round: 3,
           phase: 'reduce',
           step: 0,
+          offset: 5,
           weight: 0.25,
         },
         tensors: [

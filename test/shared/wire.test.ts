@@ -68,7 +68,7 @@ describe('the messages between agents', () => {
     ['a field too few', { type: 'gradient', job, plan: 0 }],
     [
       'a number that JSON cannot carry',
-      { type: 'chunk', job, plan: 0, ring: 0, round: 0, phase: 'reduce', step: 0, weight: NaN },
+      { type: 'chunk', job, plan: 0, ring: 0, round: 0, phase: 'reduce', step: 0, offset: 0, weight: NaN },
     ],
     ['a reason without end', { type: 'leaving', job, plan: 0, reason: 'x'.repeat(501) }],
   ])('with %s are not taken', (_, header) => {

@@ -1,15 +1,15 @@
 /** Commands about models and data: what there is to host, and what a finished model is worth. */
 import { basename } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { jobFile } from '../../../shared/job/spec.ts'
 import { minute } from '../../../shared/units.ts'
-import { forecastRow, limitedBy } from '../../core/job/host-forecast.ts'
+import { limitedBy } from '../../core/job/host-forecast.ts'
 import { previewData } from '../../edge/data/preview.ts'
 import { copyModel } from '../../edge/store/copy-model.ts'
 import type { AgentParts } from '../agent-parts.ts'
 import { lentPc } from '../device.ts'
 import { modelCards } from '../model-cards.ts'
 import { resolveModel } from '../models.ts'
+import { inPlanningThread } from '../planning/thread.ts'
 import { evaluateTask } from '../tasks/evaluate.ts'
 import { predictTask } from '../tasks/predict.ts'
 import type { HandlersOf } from './handlers.ts'
@@ -48,12 +48,7 @@ export function modelCommands(
         ...{ graph, recipe: job.recipe, updates: job.target.updates, seed: job.seed },
         ...{ clusters: job.gathering.clusters, pc: await lentPc(parts) },
       }
-      const rows = []
-      for (const count of rowsUpTo(peers)) {
-        rows.push(forecastRow(request, count))
-        // The swarm's heartbeats must not wait for all of it.
-        await setImmediate()
-      }
+      const rows = await inPlanningThread('forecast', { request, peers: rowsUpTo(peers) })
       return { byPeers: rows, limitedBy: limitedBy(rows) }
     },
     evaluate: ({ model, data }) =>

@@ -1,13 +1,12 @@
-/** Chunks that the previous member of a ring sent, checked, until the round takes them. */
+/** Pieces of chunks that the previous member of a ring sent, checked, until the round takes them. */
 import { BadMessageError } from '../../../shared/errors.ts'
 import type { Header } from '../../../shared/messages/wire.ts'
 import type { HostTensor } from '../../../shared/tensor.ts'
-import type { Chunk } from './chunks.ts'
-import type { RingStep } from './ring-steps.ts'
+import type { Arrival } from './ring-steps.ts'
 import type { Packet } from './round.ts'
 import { allFinite } from './snapshot.ts'
 
-/** One round's chunks. */
+/** One round's pieces. */
 interface Tray {
   received: number
   readonly waiting: Packet[]
@@ -15,15 +14,13 @@ interface Tray {
   failure: Error | undefined
 }
 
-/** A round's chunks come in the order of its steps, each once: the links keep order. So at most 2(C−1) are ever held. */
+/** A round's pieces come in the order of its steps, each once: the links keep order. So at most one round's are ever held. */
 export class ChunkInbox {
-  readonly #steps: readonly RingStep[]
-  readonly #chunks: readonly Chunk[]
+  readonly #arrivals: readonly Arrival[]
   readonly #trays = new Map<number, Tray>()
 
-  constructor(steps: readonly RingStep[], chunks: readonly Chunk[]) {
-    this.#steps = steps
-    this.#chunks = chunks
+  constructor(arrivals: readonly Arrival[]) {
+    this.#arrivals = arrivals
   }
 
   /** @throws BadMessageError, and then nothing has changed */
@@ -38,10 +35,11 @@ export class ChunkInbox {
   }
 
   #requireValues(header: Header<'chunk'>, tensors: readonly HostTensor[], received: number): Float32Array {
-    const step = this.#steps[received]
-    if (step?.phase !== header.phase || step.step !== header.step)
-      throw new BadMessageError(`chunk of ${header.phase} step ${header.step} out of order`)
-    return finiteFloats(tensors, this.#chunks[step.receives]?.length ?? 0)
+    const next = this.#arrivals[received]
+    const isNext =
+      next?.step.phase === header.phase && next.step.step === header.step && next.offset === header.offset
+    if (!isNext) throw new BadMessageError(`chunk of ${header.phase} step ${header.step} out of order`)
+    return finiteFloats(tensors, next.piece.length)
   }
 
   #tray(round: number): Tray {
@@ -50,7 +48,7 @@ export class ChunkInbox {
     return tray
   }
 
-  /** The round's next chunk, now or when it comes. Rejects once the round is given up. */
+  /** The round's next piece, now or when it comes. Rejects once the round is given up. */
   take(round: number): Promise<Packet> {
     const tray = this.#tray(round)
     if (tray.failure !== undefined) return Promise.reject(tray.failure)

@@ -1,4 +1,4 @@
-/** How a vector of parameters is cut for a ring. */
+/** How a vector of parameters is cut for a ring: a chunk a member, and each chunk into pieces that travel on their own. */
 
 /** Elements [offset, offset + length) of a vector. */
 export interface Chunk {
@@ -23,5 +23,20 @@ export function cutIntoChunks(length: number, members: number): Chunk[] {
   return Array.from({ length: members }, (_, index) => ({
     offset: index * least + Math.min(index, longer),
     length: least + (index < longer ? 1 : 0),
+  }))
+}
+
+/**
+ * 256 KiB of float32: some hundred microseconds of work, so neither the event loop nor an activation waits long behind
+ * one, and large enough that a message's header weighs nothing.
+ */
+export const usualPieceElements = 65_536
+
+/** Pieces of a chunk in order, all of one length but the last; one empty piece of an empty chunk. Offsets in the vector. */
+export function cutIntoPieces({ offset, length }: Chunk, pieceElements: number): Chunk[] {
+  const pieces = Math.max(1, Math.ceil(length / pieceElements))
+  return Array.from({ length: pieces }, (_, index) => ({
+    offset: offset + index * pieceElements,
+    length: Math.min(pieceElements, length - index * pieceElements),
   }))
 }

@@ -2,7 +2,7 @@
 import { AbortedError } from '../../../shared/errors.ts'
 import type { StageEngine } from '../ports.ts'
 import { type RoundMember, averageRound } from './round.ts'
-import { type RingPart, addToRing, allFinite, readRing, writeRing } from './snapshot.ts'
+import { type RingPart, addToRing, readRing, writeRing } from './snapshot.ts'
 
 interface RingRound extends Omit<RoundMember, 'copy'> {
   readonly engine: StageEngine
@@ -10,6 +10,8 @@ interface RingRound extends Omit<RoundMember, 'copy'> {
   /** Changes with everything that may change the stage's numbers. */
   readonly stateVersion: () => number
   readonly signal: AbortSignal
+  /** Lets others have their turn within long work. */
+  readonly rest: () => Promise<void>
 }
 
 /**
@@ -17,12 +19,11 @@ interface RingRound extends Omit<RoundMember, 'copy'> {
  * changed nothing. A stage that stood still meanwhile gets the mean itself, one that trained on gets mean − copy added.
  */
 export async function runRingRound(round: RingRound): Promise<void> {
-  const { engine, parts, signal, stateVersion } = round
+  const { engine, parts, signal, stateVersion, rest } = round
   const version = stateVersion()
   const copy = await readRing(engine, parts)
-  if (!allFinite(copy)) throw new AbortedError('a parameter of this stage is no finite number any more')
   const mean = await averageRound({ ...round, copy })
   if (signal.aborted) throw new AbortedError('the round was given up')
   if (stateVersion() === version) await writeRing(engine, parts, mean)
-  else await addToRing(engine, parts, { mean, copy })
+  else await addToRing(engine, parts, { mean, copy, rest })
 }

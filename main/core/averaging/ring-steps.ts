@@ -1,5 +1,5 @@
 /** Who sends which chunk at which step of a ring all-reduce. */
-import type { Chunk } from './chunks.ts'
+import { type Chunk, cutIntoPieces } from './chunks.ts'
 
 /** One step of one member: send a chunk to the next member, receive another from the previous one. */
 export interface RingStep {
@@ -32,6 +32,29 @@ export function ringSteps(position: number, members: number): RingStep[] {
       receives: wrap(position - step),
     })),
   ]
+}
+
+/** What comes in next in a round: a piece of the chunk that a step receives. */
+export interface Arrival {
+  readonly step: RingStep
+  readonly piece: Chunk
+  /** Of its first element in the chunk. */
+  readonly offset: number
+}
+
+/** Everything that a member receives in one round, in order. */
+export function arrivalsOf(
+  steps: readonly RingStep[],
+  chunks: readonly Chunk[],
+  pieceElements: number,
+): Arrival[] {
+  return steps.flatMap((step) => {
+    const chunk = chunks[step.receives] ?? { offset: 0, length: 0 }
+    return cutIntoPieces(chunk, pieceElements).map((piece) => ({
+      ...{ step, piece },
+      offset: piece.offset - chunk.offset,
+    }))
+  })
 }
 
 /** The chunk whose sum a member completes, and which it alone divides. */

@@ -3,8 +3,7 @@ import { reportOf } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
 import { floatTensor } from '../../../shared/tensor.ts'
 import { bytesPerFloat } from '../../../shared/units.ts'
-import type { RingStep } from './ring-steps.ts'
-import type { Packet } from './round.ts'
+import type { Parcel } from './round.ts'
 import type { AveragingPorts, AveragingSettings, MemberRing, RoundCounts } from './settings.ts'
 
 interface VoiceParts {
@@ -42,13 +41,10 @@ export class RingVoice {
   }
 
   /** To the next member. Resolves when the transport took it. */
-  async chunk(
-    round: number,
-    { phase, step }: RingStep,
-    { weight, values }: Packet,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const header = { type: 'chunk', ...this.#address, round, phase, step, weight } as const
+  async chunk(round: number, parcel: Parcel, signal: AbortSignal): Promise<void> {
+    const { step, offset, weight, values } = parcel
+    const place = { round, phase: step.phase, step: step.step, offset }
+    const header = { type: 'chunk', ...this.#address, ...place, weight } as const
     await this.#ports.links.send(this.#next, { header, tensors: [floatTensor(values)] }, signal)
     this.#counts.chunkBytes += values.length * bytesPerFloat
   }

@@ -12,10 +12,10 @@ import type {
   RoundOutcome,
 } from './settings.ts'
 import { ChunkInbox } from './chunk-inbox.ts'
-import { cutIntoChunks } from './chunks.ts'
+import { cutIntoChunks, usualPieceElements } from './chunks.ts'
 import { Readiness, lastRound } from './readiness.ts'
 import { runRingRound } from './ring-round.ts'
-import { ringSteps } from './ring-steps.ts'
+import { arrivalsOf, ringSteps } from './ring-steps.ts'
 import { RingVoice } from './ring-voice.ts'
 import { type RingPart, ringLength, ringParts } from './snapshot.ts'
 
@@ -52,6 +52,7 @@ export class Ring {
   readonly #self: PeerId
   readonly #members: readonly PeerId[]
   readonly #position: number
+  readonly #pieceElements: number
   readonly #readiness: Readiness
   readonly #inbox: ChunkInbox
   readonly #voice: RingVoice
@@ -83,7 +84,9 @@ export class Ring {
     if (this.#position < 0) throw new InvariantError(`this peer is no member of ring ${ring.index}`)
     this.#readiness = new Readiness(this.#members)
     const chunks = cutIntoChunks(ringLength(this.#numbers), this.#members.length)
-    this.#inbox = new ChunkInbox(ringSteps(this.#position, this.#members.length), chunks)
+    const steps = ringSteps(this.#position, this.#members.length)
+    this.#pieceElements = settings.pieceElements ?? usualPieceElements
+    this.#inbox = new ChunkInbox(arrivalsOf(steps, chunks, this.#pieceElements))
     this.#voice = new RingVoice(parts)
     this.#copyAtUpdates = hooks.progress().updates
     this.#samplesAtRound = parts.samplesAtRound
@@ -248,8 +251,10 @@ export class Ring {
         members: this.#members.length,
         weight: Math.max(0, before.samples - this.#samplesAtRound),
         signal: running.abort.signal,
-        send: (step, packet) => this.#voice.chunk(round, step, packet, running.abort.signal),
+        pieceElements: this.#pieceElements,
+        send: (parcel) => this.#voice.chunk(round, parcel, running.abort.signal),
         receive: () => this.#inbox.take(round),
+        rest: () => ports.clock.sleep(0),
       })
       this.#samplesAtRound = before.samples
       this.#averagedSamples = before.samples

@@ -1,12 +1,25 @@
-/** One round of one ring, seen by one member: weighted mean of everyone's copies, by reduce-scatter and all-gather. */
-import { InvariantError } from '../../../shared/errors.ts'
-import { type Chunk, cutIntoChunks } from './chunks.ts'
-import { type RingStep, ownedChunk, ringSteps } from './ring-steps.ts'
+/**
+ * One round of one ring, seen by one member: weighted mean of everyone's copies, by reduce-scatter and all-gather.
+ *
+ * Nothing waits for a whole step: each step sends on the chunk that the step before received, so a piece leaves as soon
+ * as it was added to, while the rest of its chunk still comes in.
+ */
+import { AbortedError, InvariantError } from '../../../shared/errors.ts'
+import { type Chunk, cutIntoChunks, cutIntoPieces } from './chunks.ts'
+import { type Arrival, type RingStep, arrivalsOf, ringSteps } from './ring-steps.ts'
+import { allFinite } from './snapshot.ts'
 
-/** What travels at a step: Σ w·x of the contributions so far and Σ w; in the gather phase the mean. */
+/** What travels: Σ w·x of the contributions so far and Σ w; in the gather phase the mean. */
 export interface Packet {
   readonly weight: number
   readonly values: Float32Array
+}
+
+/** A packet on its way to the next member. */
+export interface Parcel extends Packet {
+  readonly step: RingStep
+  /** Of its first element in the step's chunk. */
+  readonly offset: number
 }
 
 export interface RoundMember {
@@ -18,70 +31,128 @@ export interface RoundMember {
   readonly copy: Float32Array
   /** w ≥ 0: samples trained since its last round. */
   readonly weight: number
-  readonly send: (step: RingStep, packet: Packet) => Promise<void>
-  readonly receive: (step: RingStep) => Promise<Packet>
+  /** Elements of a piece; all members' are alike. */
+  readonly pieceElements: number
+  /** Called one after the other, in the order of the next member's `receive`. */
+  readonly send: (parcel: Parcel) => Promise<void>
+  /** The next piece. Its values become this round's: they are added to and sent on. */
+  readonly receive: () => Promise<Packet>
 }
 
 /**
  * Σ w·x / Σ w over all members; where nobody trained (Σ w = 0) the plain mean. A chunk's owner divides once and everyone
- * keeps its result, so all members return the same bits. Rejects with whatever `send` or `receive` rejects with.
+ * keeps its result, so all members return the same bits. Rejects with whatever `send` or `receive` rejects with, and
+ * with AbortedError where the copy, or a sum with it, holds what is no finite number.
  */
 export async function averageRound(member: RoundMember): Promise<Float32Array> {
-  const { position, members, copy } = member
+  const { members, copy } = member
   if (members === 1) return copy.slice()
-  const sums = weighted(copy, member.weight)
-  const chunks = cutIntoChunks(copy.length, members)
-  const weights = chunks.map(() => member.weight)
-  for (const step of ringSteps(position, members)) {
-    if (step.phase === 'gather' && step.step === 0) divide(sums, chunks, weights, position)
-    const outgoing = viewOf(sums, chunks, step.sends).slice()
-    const [incoming] = await Promise.all([
-      member.receive(step),
-      member.send(step, { weight: weights[step.sends] ?? 0, values: outgoing }),
-    ])
-    const target = viewOf(sums, chunks, step.receives)
-    const own = weights[step.receives] ?? 0
-    if (step.phase === 'reduce') weights[step.receives] = combine(target, own, incoming)
-    else target.set(incoming.values)
+  const parcels = createParcels()
+  const [mean] = await Promise.all([receiveAll(member, parcels), sendAll(member, parcels)])
+  return mean
+}
+
+/** Add what comes in to our own, keep the means, and hand everything on but what ends here. */
+async function receiveAll(member: RoundMember, parcels: Parcels): Promise<Float32Array> {
+  const { position, members, copy, pieceElements, receive } = member
+  const steps = ringSteps(position, members)
+  const next = new Map(steps.map((step, index) => [step, steps[index + 1]]))
+  const mean = new Float32Array(copy.length)
+  for (const arrival of arrivalsOf(steps, cutIntoChunks(copy.length, members), pieceElements)) {
+    const packet = taken(member, arrival, await receive())
+    const step = next.get(arrival.step)
+    if (arrival.step.phase === 'gather' || step?.phase === 'gather')
+      mean.set(packet.values, arrival.piece.offset)
+    if (step !== undefined) parcels.put({ ...packet, step, offset: arrival.offset })
   }
-  return sums
+  parcels.close()
+  return mean
 }
 
-function viewOf(vector: Float32Array, chunks: readonly Chunk[], index: number): Float32Array {
-  const chunk = chunks[index]
-  if (chunk === undefined) throw new InvariantError(`a ring step names chunk ${index}`)
-  return vector.subarray(chunk.offset, chunk.offset + chunk.length)
+/** What becomes of a piece that came in: a larger sum, at its last station the mean, and then it stays as it is. */
+function taken(member: RoundMember, { step, piece }: Arrival, incoming: Packet): Packet {
+  if (step.phase === 'gather') return incoming
+  const own = viewOf(member.copy, piece)
+  const weight = combine(incoming, own, member.weight)
+  const isLast = step.step === member.members - 2
+  if (isLast) divide(incoming.values, weight > 0 ? weight : member.members)
+  requireFinite(incoming.values)
+  return { weight, values: incoming.values }
 }
 
-function weighted(copy: Float32Array, weight: number): Float32Array {
-  const sums = copy.slice()
-  if (weight > 0) for (let index = 0; index < sums.length; index++) sums[index] = (sums[index] ?? 0) * weight
-  return sums
+/** Our own chunk first, then what was handed on. */
+async function sendAll({ send, ...member }: RoundMember, parcels: Parcels): Promise<void> {
+  const { position, members, copy, weight, pieceElements } = member
+  const [step] = ringSteps(position, members)
+  const own = cutIntoChunks(copy.length, members)[position]
+  if (step === undefined || own === undefined)
+    throw new InvariantError('a ring step names a chunk that is not there')
+  for (const piece of cutIntoPieces(own, pieceElements)) {
+    const values = viewOf(copy, piece).slice()
+    if (weight > 0) scale(values, weight)
+    requireFinite(values)
+    await send({ step, offset: piece.offset - own.offset, weight, values })
+  }
+  for (let parcel = await parcels.take(); parcel !== undefined; parcel = await parcels.take())
+    await send(parcel)
+}
+
+interface Parcels {
+  put(parcel: Parcel): void
+  close(): void
+  /** The next one, now or when there is one; undefined after the last. */
+  take(): Promise<Parcel | undefined>
+}
+
+/** What came in and waits to be sent on. Never more than came in: one round's pieces. */
+function createParcels(): Parcels {
+  const waiting: (Parcel | undefined)[] = []
+  let taker: ((parcel: Parcel | undefined) => void) | undefined
+  const put = (parcel: Parcel | undefined) => {
+    if (taker === undefined) waiting.push(parcel)
+    else taker(parcel)
+    taker = undefined
+  }
+  return {
+    put,
+    close: () => { put(undefined) }, // prettier-ignore
+    take: () =>
+      waiting.length > 0
+        ? Promise.resolve(waiting.shift())
+        : new Promise((resolve) => {
+            taker = resolve
+          }),
+  }
+}
+
+const viewOf = (vector: Float32Array, { offset, length }: Chunk): Float32Array =>
+  vector.subarray(offset, offset + length)
+
+function requireFinite(values: Float32Array): void {
+  if (!allFinite(values)) throw new AbortedError('a parameter of this stage is no finite number any more')
 }
 
 /**
- * Add one sum of contributions to another, in place. A weight of 0 says that none of its contributors trained: the
+ * Add our own numbers to a sum of contributions, in place. A weight of 0 says that none of its contributors trained: the
  * values are then the plain sum of their copies, which counts only as long as no trained copy meets it.
  * @returns the weight of the result
  */
-function combine(target: Float32Array, own: number, incoming: Packet): number {
-  if (own > 0 && incoming.weight === 0) return own
-  if (own === 0 && incoming.weight > 0) target.set(incoming.values)
-  else
-    for (let index = 0; index < target.length; index++)
-      target[index] = (target[index] ?? 0) + (incoming.values[index] ?? 0)
-  return own + incoming.weight
+function combine({ values, weight }: Packet, own: Float32Array, ownWeight: number): number {
+  if (ownWeight === 0 && weight > 0) return weight
+  const factor = ownWeight > 0 ? ownWeight : 1
+  const counts = ownWeight === 0 || weight > 0
+  for (let index = 0; index < values.length; index++) {
+    // Rounded before it is added, as the product that another member sends is.
+    const product = Math.fround((own[index] ?? 0) * factor)
+    values[index] = counts ? (values[index] ?? 0) + product : product
+  }
+  return weight + ownWeight
 }
 
-function divide(
-  sums: Float32Array,
-  chunks: readonly Chunk[],
-  weights: readonly number[],
-  position: number,
-): void {
-  const owned = ownedChunk(position, chunks.length)
-  const total = weights[owned] ?? 0
-  const divisor = total > 0 ? total : chunks.length
-  const mean = viewOf(sums, chunks, owned)
-  for (let index = 0; index < mean.length; index++) mean[index] = (mean[index] ?? 0) / divisor
+function scale(values: Float32Array, factor: number): void {
+  for (let index = 0; index < values.length; index++) values[index] = (values[index] ?? 0) * factor
+}
+
+function divide(values: Float32Array, divisor: number): void {
+  for (let index = 0; index < values.length; index++) values[index] = (values[index] ?? 0) / divisor
 }

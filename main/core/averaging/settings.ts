@@ -32,6 +32,8 @@ export interface AveragingSettings extends RingsOfPlan {
   readonly averageEvery: number
   /** A round begins so long after the first member called for it, however few updates the others made. */
   readonly deadlineMs?: Millis
+  /** Of what travels at once; the same on all members. Default `usualPieceElements`. */
+  readonly pieceElements?: number
 }
 
 /** `averaged`: this member's numbers took part and the mean is in. `abandoned`: they are as they were. */

@@ -63,7 +63,7 @@ function planFor(request: ForecastRequest, peers: number, line: Line): number | 
   return 'feasible' in layout ? undefined : secondsOf(layout, request)
 }
 
-/** One row of the forecast. Takes up to a second for many PCs: give others their turn between rows. */
+/** One row of the forecast. Takes up to a second for many PCs: not for a thread that others wait for. */
 export function forecastRow(request: ForecastRequest, peers: number): Row {
   const near = planFor(request, peers, nearby)
   const far = planFor(request, peers, apart)

@@ -7,7 +7,7 @@ import { type Millis, second } from '../../../shared/units.ts'
 import type { Sender } from '../ports.ts'
 import { Pace } from './forecast.ts'
 import { createHost } from './host/host.ts'
-import type { HostedJob } from './host/host-state.ts'
+import type { HostedJob, HostPorts } from './host/host-state.ts'
 import type { MemberPorts, Membership } from './member/member-ports.ts'
 import { endingRound, viewOfMember } from './member/member-view.ts'
 import type { MemberState } from './member/member-state.ts'
@@ -87,8 +87,10 @@ function route(ports: MemberPorts, { deliver, lost, onFault }: Router): () => vo
   }
 }
 
+type HostingPorts = MemberPorts & HostPorts
+
 /** Host a job and train in it. */
-export function hostJob(ports: MemberPorts, hosted: HostedJob, onChange: () => void): Participation {
+export function hostJob(ports: HostingPorts, hosted: HostedJob, onChange: () => void): Participation {
   const { self } = ports.links
   const { displayName, memoryBytes } = hosted.device
   const membership = { job: hosted.job, name: hosted.spec.name, host: self, displayName, memoryBytes }

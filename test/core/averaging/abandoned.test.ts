@@ -147,7 +147,7 @@ describe('a new plan', () => {
 const address = { job, plan: 1, ring: 0, round: 1 }
 /** The first chunk that c0s0 gets from c2s0: chunk 2 of 186 numbers in three. */
 const chunk = (changed: Partial<Header<'chunk'>> = {}, values = new Float32Array(62)): WireMessage => ({
-  header: { type: 'chunk', ...address, phase: 'reduce', step: 0, weight: 20, ...changed },
+  header: { type: 'chunk', ...address, phase: 'reduce', step: 0, offset: 0, weight: 20, ...changed },
   tensors: [floatTensor(values)],
 })
 const twoTensors = { ...chunk(), tensors: [...chunk().tensors, ...chunk().tensors] }
@@ -165,6 +165,7 @@ const refusals: readonly (readonly [what: string, from: string, message: WireMes
   ['a chunk of a later round', 'c2s0', chunk({ round: 2 })],
   ['a chunk of the last round before it drained', 'c2s0', chunk({ round: Number.MAX_SAFE_INTEGER })],
   ['a chunk out of order', 'c2s0', chunk({ step: 1 })],
+  ['a chunk that begins elsewhere', 'c2s0', chunk({ offset: 1 })],
   ['a chunk of the wrong phase', 'c2s0', chunk({ phase: 'gather' })],
   ['a chunk too short', 'c2s0', chunk({}, new Float32Array(61))],
   ['a chunk too long', 'c2s0', chunk({}, new Float32Array(63))],

@@ -43,26 +43,31 @@ function roundBytes(cuts: readonly (readonly number[])[], peer: string): number 
 describe('clusters that average', () => {
   it('all end with the plain mean and the same bits, however many and however cut', async () => {
     await fc.assert(
-      fc.asyncProperty(anyCuts, fc.nat(), async (cuts, seed) => {
-        const bench = await createBench({ cuts, seed, linkMs: 30 })
-        const before = await allNumbers(bench)
-        const outcomes = await bench.finish()
-        expect(new Set(outcomes)).toEqual(new Set(['averaged']))
-        const expected = weightedMean(
-          before,
-          before.map(() => 1),
-        )
-        for (const numbers of await allNumbers(bench)) expect(numbers).toEqual(expected)
-        expect(bench.members.flatMap(({ refused }) => refused)).toEqual([])
-      }),
+      fc.asyncProperty(
+        anyCuts,
+        fc.nat(),
+        fc.integer({ min: 3, max: 90 }),
+        async (cuts, seed, pieceElements) => {
+          const bench = await createBench({ cuts, seed, linkMs: 30, pieceElements })
+          const before = await allNumbers(bench)
+          const outcomes = await bench.finish()
+          expect(new Set(outcomes)).toEqual(new Set(['averaged']))
+          const expected = weightedMean(
+            before,
+            before.map(() => 1),
+          )
+          for (const numbers of await allNumbers(bench)) expect(numbers).toEqual(expected)
+          expect(bench.members.flatMap(({ refused }) => refused)).toEqual([])
+        },
+      ),
       { numRuns: 25 },
     )
   })
 
   it('send exactly the bytes that the ring formula says', async () => {
     await fc.assert(
-      fc.asyncProperty(anyCuts, async (cuts) => {
-        const bench = await createBench({ cuts })
+      fc.asyncProperty(anyCuts, fc.integer({ min: 3, max: 90 }), async (cuts, pieceElements) => {
+        const bench = await createBench({ cuts, pieceElements })
         await bench.finish()
         for (const { peer, averaging } of bench.members) {
           expect(averaging.stats().chunkBytes).toBe(roundBytes(cuts, peer))

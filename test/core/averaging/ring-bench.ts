@@ -18,6 +18,7 @@ export interface BenchSettings {
   readonly deadlineMs?: number
   readonly seed?: number
   readonly linkMs?: number
+  readonly pieceElements?: number
 }
 
 export interface BenchMember {
@@ -89,7 +90,7 @@ async function createMember({
   layers,
   peer,
 }: MemberParts): Promise<BenchMember> {
-  const { graph = plainGraph, averageEvery = 2, deadlineMs, seed = 1, cuts } = settings
+  const { graph = plainGraph, averageEvery = 2, deadlineMs, seed = 1, cuts, pieceElements } = settings
   const engine = createFakeEngine()
   const learningRate = { type: 'constant', warmupUpdates: 0 } as const
   await engine.load({ graph, layers, optimizer: momentum, learningRate, seed, memoryBudgetBytes: 0 })
@@ -108,7 +109,11 @@ async function createMember({
     .filter(({ plan }) => plan.members.includes(peer))
   const averaging = createAveraging(
     { engine, links, clock, log: () => undefined },
-    { job, planNumber: 1, graph, rings, averageEvery, ...(deadlineMs === undefined ? {} : { deadlineMs }) },
+    {
+      ...{ job, planNumber: 1, graph, rings, averageEvery },
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      ...(pieceElements === undefined ? {} : { pieceElements }),
+    },
     {
       progress: () => ({ ...progress }),
       onRound: (report) => rounds.push(report),

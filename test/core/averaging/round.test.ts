@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Packet, averageRound } from '../../../main/core/averaging/round.ts'
+import { type Packet, type Parcel, averageRound } from '../../../main/core/averaging/round.ts'
 import { createRng, nextInt, seedFrom } from '../../../shared/random.ts'
 
 /** Run one round among all members at once; every packet is late by a drawn number of turns. */
-async function meanOf(copies: readonly Float32Array[], weights: readonly number[], seed = 0) {
+async function meanOf(
+  copies: readonly Float32Array[],
+  weights: readonly number[],
+  { seed = 0, pieceElements = 4 }: { seed?: number; pieceElements?: number } = {},
+) {
   const rng = createRng(seed)
   const queues = copies.map((): Promise<Packet>[] => [])
   const wakers = copies.map((): (() => void)[] => [])
@@ -19,11 +23,11 @@ async function meanOf(copies: readonly Float32Array[], weights: readonly number[
   return Promise.all(
     copies.map((copy, position) =>
       averageRound({
-        ...{ position, members: copies.length, copy, weight: weights[position]! },
+        ...{ position, members: copies.length, copy, weight: weights[position]!, pieceElements },
         receive: () => receive(position),
-        send: (_step, packet) => {
+        send: ({ weight, values }) => {
           const next = (position + 1) % copies.length
-          queues[next]!.push(late({ ...packet, values: packet.values.slice() }))
+          queues[next]!.push(late({ weight, values: values.slice() }))
           wakers[next]!.shift()?.()
           return Promise.resolve()
         },
@@ -38,6 +42,7 @@ const rings = fc.record({
   seed: fc.nat(),
   members: fc.integer({ min: 1, max: 7 }),
   length: fc.nat({ max: 40 }),
+  pieceElements: fc.integer({ min: 1, max: 9 }),
 })
 
 function drawn(
@@ -53,7 +58,7 @@ function drawn(
 describe('a round', () => {
   it('gives the weighted mean, exactly for whole numbers, with any weights and any lateness', async () => {
     await fc.assert(
-      fc.asyncProperty(rings, async ({ seed, members, length }) => {
+      fc.asyncProperty(rings, async ({ seed, members, length, pieceElements }) => {
         const copies = drawn(seed, members, length, (rng) => nextInt(rng, 2001) - 1000)
         const rng = createRng(seedFrom(seed, 'weights'))
         const weights = copies.map(() => nextInt(rng, 50))
@@ -65,7 +70,7 @@ describe('a round', () => {
             copies.reduce((sum, copy, index) => sum + copy[at]! * counted[index]!, 0) /
             counted.reduce((a, b) => a + b),
         )
-        for (const mean of await meanOf(copies, weights, seed))
+        for (const mean of await meanOf(copies, weights, { seed, pieceElements }))
           expect([...mean].map((value) => value + 0)).toEqual([...expected].map((value) => value + 0))
       }),
     )
@@ -73,12 +78,12 @@ describe('a round', () => {
 
   it('ends with the same bits on all members, for any floats', async () => {
     await fc.assert(
-      fc.asyncProperty(rings, async ({ seed, members, length }) => {
+      fc.asyncProperty(rings, async ({ seed, members, length, pieceElements }) => {
         const copies = drawn(seed, members, length, (rng) => (rng.next() - 0.5) * 10 ** nextInt(rng, 9))
         const [first, ...others] = await meanOf(
           copies,
           copies.map((_, index) => 7 * index + 3),
-          seed,
+          { seed, pieceElements },
         )
         for (const other of others) expect(bits(other)).toEqual(bits(first!))
         const naive = Array.from({ length }, (_, at) =>
@@ -106,6 +111,57 @@ describe('a round', () => {
     expect(await mean([0, 0, 0])).toEqual(
       new Array(3).fill([104, 108, 112].map((sum) => Math.fround(sum / 3))),
     )
+  })
+
+  it('sends a piece on as soon as it was added to, while the rest of its chunk still comes in', async () => {
+    const copy = Float32Array.from({ length: 12 }, (_, at) => at)
+    const sent: Parcel[] = []
+    const arrivals = Array.from({ length: 8 }, () => Promise.withResolvers<Packet>())
+    let received = 0
+    const round = averageRound({
+      ...{ position: 0, members: 3, copy, weight: 1, pieceElements: 2 },
+      send: (parcel) => Promise.resolve(void sent.push(parcel)),
+      receive: () => arrivals[received++]!.promise,
+    })
+    const arrive = async (index: number, values: number[]) => {
+      arrivals[index]!.resolve({ weight: 2, values: Float32Array.from(values) })
+      await new Promise(setImmediate)
+      return sent.splice(0).map(({ step, offset, weight, values: sums }) => ({
+        ...{ phase: step.phase, step: step.step, offset, weight },
+        sums: [...sums],
+      }))
+    }
+    expect(await arrive(0, [10, 20])).toEqual([
+      { phase: 'reduce', step: 0, offset: 0, weight: 1, sums: [0, 1] },
+      { phase: 'reduce', step: 0, offset: 2, weight: 1, sums: [2, 3] },
+      { phase: 'reduce', step: 1, offset: 0, weight: 3, sums: [18, 29] },
+    ])
+    expect(await arrive(1, [30, 40])).toEqual([
+      { phase: 'reduce', step: 1, offset: 2, weight: 3, sums: [40, 51] },
+    ])
+    expect(await arrive(2, [5, 6])).toEqual([
+      { phase: 'gather', step: 0, offset: 0, weight: 3, sums: [3, Math.fround(11 / 3)] },
+    ])
+    await arrive(3, [4, 5])
+    expect(await arrive(4, [7, 8])).toEqual([
+      { phase: 'gather', step: 1, offset: 0, weight: 2, sums: [7, 8] },
+    ])
+    await arrive(5, [9, 9])
+    expect([await arrive(6, [1, 2]), await arrive(7, [3, 4])]).toEqual([[], []])
+    expect([...(await round)]).toEqual([
+      7,
+      8,
+      9,
+      9,
+      3,
+      Math.fround(11 / 3),
+      Math.fround(10 / 3),
+      4,
+      1,
+      2,
+      3,
+      4,
+    ])
   })
 
   it('changes no copy', async () => {

@@ -79,7 +79,7 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   judged: { microBatch: 0, tally },
   'end-of-stream': { microBatches: 0 },
   'round-ready': ring,
-  chunk: { ...ring, phase: 'reduce', step: 0, weight: 1 },
+  chunk: { ...ring, phase: 'reduce', step: 0, offset: 0, weight: 1 },
   'round-abandoned': { ...ring, reason: 'x' },
   progress: {
     updates: 0,

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesOnLine, createShaper, type Shaper } from '../../../main/edge/swarm/links/shaper.ts'
+import type { Rank } from '../../../main/edge/swarm/links/hello.ts'
 import { floatTensor } from '../../../shared/tensor.ts'
 import { listen } from '../../contracts/links.ts'
 import { createVirtualClock, type VirtualClock } from '../../fakes/clock.ts'
@@ -16,12 +17,12 @@ interface Departure {
 }
 
 /** A lane that sends messages of these sizes, one after the other, as the swarm does. */
-async function sendAll(shaper: Shaper, clock: VirtualClock, sizes: readonly number[], urgent = false) {
+async function sendAll(shaper: Shaper, clock: VirtualClock, sizes: readonly number[], rank: Rank = 2) {
   const departures: Departure[] = []
   for (const size of sizes)
     for (let sent = 0; sent < size;) {
       const bytes = Math.min(size - sent, shaper.pieceBytes(mostAtOnce))
-      await shaper.leave(bytes, urgent)
+      await shaper.leave(bytes, rank)
       departures.push({ atMs: clock.now(), bytes: bytesOnLine(bytes) })
       sent += bytes
     }
@@ -51,7 +52,7 @@ describe('an upload cap', () => {
         const clock = createVirtualClock()
         const shaper = createShaper(clock)
         shaper.setCaps({ uploadBytesPerSecond: cap, downloadBytesPerSecond: 0 })
-        const all = sizes.map((lane, index) => sendAll(shaper, clock, lane, index === 0))
+        const all = sizes.map((lane, index) => sendAll(shaper, clock, lane, index === 0 ? 0 : 2))
         const departures = (await clock.runUntil(Promise.all(all))).flat()
         expect(mostInOneSecond(departures)).toBeLessThanOrEqual(1.1 * cap)
         expect(shaper.traffic().sentBytes).toBe(sizes.flat().reduce((sum, size) => sum + size, 0))
@@ -76,23 +77,39 @@ describe('an upload cap', () => {
     shaper.setCaps({ uploadBytesPerSecond: 10_000, downloadBytesPerSecond: 0 })
     const bulk = sendAll(shaper, clock, [20_000])
     await clock.advance(500)
-    const control = await clock.runUntil(sendAll(shaper, clock, [300], true))
+    const control = await clock.runUntil(sendAll(shaper, clock, [300], 0))
     expect(clock.now() - 500).toBeLessThan(150)
     expect(control).toHaveLength(1)
     await clock.runUntil(bulk)
   })
 
+  it('lets an activation go before what is left of a ring, and control before both', async () => {
+    const clock = createVirtualClock()
+    const shaper = createShaper(clock)
+    shaper.setCaps({ uploadBytesPerSecond: 100_000, downloadBytesPerSecond: 0 })
+    const order: string[] = []
+    const send = async (what: string, bytes: number, rank: Rank) => {
+      await shaper.leave(bytes, rank)
+      order.push(what)
+    }
+    const chunks = [1, 2, 3].map((piece) => send(`chunk ${piece}`, 4_000, 2))
+    const activation = send('activation', 3_000, 1)
+    const control = send('control', 100, 0)
+    await clock.runUntil(Promise.all([...chunks, activation, control]))
+    expect(order).toEqual(['control', 'activation', 'chunk 1', 'chunk 2', 'chunk 3'])
+  })
+
   it('holds within a second when it is set, changed and taken away', async () => {
     const clock = createVirtualClock()
     const shaper = createShaper(clock)
-    expect(shaper.leave(1_000_000, false)).toBeUndefined()
+    expect(shaper.leave(1_000_000, 2)).toBeUndefined()
     shaper.setCaps({ uploadBytesPerSecond: 10_000, downloadBytesPerSecond: 0 })
     const sending = sendAll(shaper, clock, [100_000])
     await clock.advance(1_000)
     shaper.setCaps({ uploadBytesPerSecond: 0, downloadBytesPerSecond: 0 })
     await clock.runUntil(sending)
     expect(clock.now()).toBeLessThan(1_300)
-    expect(shaper.leave(1_000_000, false)).toBeUndefined()
+    expect(shaper.leave(1_000_000, 2)).toBeUndefined()
   })
 
   it('too low for any job counts as the least that keeps one alive', async () => {

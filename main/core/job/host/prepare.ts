@@ -10,7 +10,6 @@ import { minute } from '../../../../shared/units.ts'
 import { initialState } from '../../model/initial-state.ts'
 import { profileOf } from '../../model/profile.ts'
 import { sliceState } from '../../model/state.ts'
-import { planPool } from '../../planner/plan-pool.ts'
 import type { StateVector } from '../../ports.ts'
 import { measuredPool } from '../measured-pool.ts'
 import { planInForce, positionOf } from '../plan-in-force.ts'
@@ -39,7 +38,7 @@ export async function prepare(host: HostState, signal: AbortSignal): Promise<boo
     await measure(host, signal)
     host.enter('planning', 'searching for the best plan')
     host.unplanned = undefined
-    const layout = layoutFor(host)
+    const layout = await layoutFor(host, signal)
     if ('feasible' in layout) {
       if (host.finishing && host.planNumber > 0) return false
       await waitForMembers(host, layout, signal)
@@ -109,14 +108,14 @@ export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
 }
 
 /** The best cut for those present. In a run under way as many clusters as they can be, where the wish is too much. */
-export function layoutFor(host: HostState): Layout | DoesNotFit {
+export async function layoutFor(host: HostState, signal: AbortSignal): Promise<Layout | DoesNotFit> {
   const { spec, gathering } = host.hosted
   const profile: ModelProfile = profileOf(spec.graph, spec.recipe)
   const pool = measuredPool(host.roll.willing)
   const { clusters } = gathering
-  const free = () => planPool({ pool, profile, seed: spec.seed })
+  const free = () => host.ports.plan({ pool, profile, seed: spec.seed }, signal)
   if (clusters === undefined) return free()
-  const wished = planPool({ pool, profile, seed: spec.seed, clusters })
+  const wished = await host.ports.plan({ pool, profile, seed: spec.seed, clusters }, signal)
   return 'feasible' in wished && host.planNumber > 0 ? free() : wished
 }
 

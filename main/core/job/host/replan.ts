@@ -90,7 +90,7 @@ function isNearlyDone(host: HostState): boolean {
 
 async function isWorthwhile(host: HostState, signal: AbortSignal): Promise<boolean> {
   await measure(host, signal)
-  const layout = layoutFor(host)
+  const layout = await layoutFor(host, signal)
   const { layout: before, active } = planOf(host)
   if ('feasible' in layout) {
     if (active.length === 0 && host.held.size === 0)

@@ -40,7 +40,10 @@ export function writeState(stage: Stage, { layers, values }: StateVector, adds: 
     const numbers = heap.floats(address + part.offset * bytesPerFloat, part.length)
     const given = values.subarray(from, from + part.length)
     if (!adds) numbers.set(given)
-    else for (const [index, value] of given.entries()) numbers[index] = (numbers[index] ?? 0) + value
+    // By index: an iterator of a typed array takes twenty times as long, and training waits.
+    else
+      for (let index = 0; index < given.length; index++)
+        numbers[index] = (numbers[index] ?? 0) + (given[index] ?? 0)
   }
   updater.forgetPrediction()
   const length = shape.layout.trainedLength

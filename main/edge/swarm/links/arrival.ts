@@ -3,7 +3,8 @@ import type { Stream, StreamMessageEvent } from '@libp2p/interface'
 import { BadMessageError, PoolError } from '../../../../shared/errors.ts'
 import { createFrameReader, type FrameEvents, type FrameReader } from '../../../../shared/messages/frame.ts'
 import { second, type Bytes } from '../../../../shared/units.ts'
-import { answers, createHelloReader, type Answer, type Hello } from './hello.ts'
+import { answers, createHelloReader, isPaced, type Answer, type Hello } from './hello.ts'
+import { acknowledgedBytes } from './window.ts'
 
 const helloWithinMs = 10 * second
 
@@ -24,16 +25,28 @@ export interface Door {
   malformed(error: PoolError): void
 }
 
+/** Says how often what came in has become so much more. */
+function createAcknowledger(say: (answer: Answer, times: number) => void) {
+  let came = 0
+  let acknowledged = 0
+  return (bytes: Bytes): void => {
+    came += bytes
+    const due = Math.floor(came / acknowledgedBytes) - acknowledged
+    acknowledged += due
+    if (due > 0) say('welcome', due)
+  }
+}
+
 /** What the bytes of one stream mean, in order. */
 function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
   const helloReader = createHelloReader()
   let frames: FrameReader | undefined
   let guest: Guest | undefined
-
   let over = false
 
-  function say(answer: Answer): void {
-    if (stream.writeStatus === 'writable') stream.send(Uint8Array.of(answers[answer]))
+  let acknowledge: ((bytes: Bytes) => void) | undefined
+  function say(answer: Answer, times = 1): void {
+    if (stream.writeStatus === 'writable') stream.send(new Uint8Array(times).fill(answers[answer]))
   }
   function welcome(admitted: Guest): void {
     guest = admitted
@@ -62,6 +75,7 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
     if (over) return
     if (frames !== undefined) {
       frames.push(piece)
+      acknowledge?.(piece.length)
       return
     }
     const read = helloReader.push(piece)
@@ -71,6 +85,7 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
     })
     if (typeof admitted === 'string') turnAway(admitted)
     else {
+      if (isPaced(read.hello.lane)) acknowledge = createAcknowledger(say)
       welcome(admitted)
       hear(read.rest)
     }

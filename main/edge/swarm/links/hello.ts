@@ -2,7 +2,7 @@
  * The first bytes on every stream: who speaks, for which job, in which lane, and how much came before.
  *
  *     dialer:    hello bytes (u32, little-endian) | hello, JSON | frames ...
- *     acceptor:  one answer byte | one byte for every keep-alive
+ *     acceptor:  one answer byte | one byte for every keep-alive; in a paced lane one for every 16 KiB that came in
  *
  * A dial to a peer that will refuse us resolves all the same, so nothing counts as sent before the answer.
  */
@@ -25,6 +25,20 @@ const laneOfTraffic: Readonly<Record<Traffic, LaneName>> = {
 
 export function laneOf(traffic: Traffic): LaneName {
   return laneOfTraffic[traffic]
+}
+
+/** Who goes first where the line is short: 0 before 1 before 2. */
+export type Rank = 0 | 1 | 2
+
+/** A micro-batch late is training late; the rest has time. */
+export function rankOf(lane: LaneName): Rank {
+  if (lane === 'control') return 0
+  return lane === 'pipeline' ? 1 : 2
+}
+
+/** Whether the acceptor acknowledges what comes in, so that the dialer keeps no more under way than the line carries. */
+export function isPaced(lane: LaneName): boolean {
+  return lane === 'parameters'
 }
 
 const hello = z.strictObject({

@@ -3,10 +3,17 @@ import type { Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/inter
 import { PeerLostError, RefusedError } from '../../../../shared/errors.ts'
 import { kibibyte, second } from '../../../../shared/units.ts'
 import type { Shaper } from './shaper.ts'
-import { answerOf, encodeHello, type Answer, type Hello } from './hello.ts'
+import { acknowledgedBytes, createWindow, type Window } from './window.ts'
+import { answerOf, encodeHello, isPaced, rankOf, type Answer, type Hello } from './hello.ts'
 
 /** Small enough that a control message never waits long behind one on the same connection. */
 const pieceBytes = 256 * kibibyte
+
+/** Of bulk, small enough that several are under way. */
+function bulkPieceBytes({ bytes }: Window): number {
+  const part = Math.floor(bytes / 8 / acknowledgedBytes) * acknowledgedBytes
+  return Math.max(acknowledgedBytes, Math.min(pieceBytes, part))
+}
 /** Long: on a slow line the answer waits behind bulk that is on its way already. */
 const answerWithinMs = 30 * second
 
@@ -133,6 +140,7 @@ export async function openOutgoing(
   }
   stream.addEventListener('message', heard)
   stream.addEventListener('drain', heard)
+  const window = isPaced(hello.lane) ? createWindow(() => performance.now()) : undefined
   const abort = (reason: string): void => {
     ours = true
     stream.abort(new PeerLostError(reason))
@@ -143,7 +151,11 @@ export async function openOutgoing(
     abort('the hello failed')
     throw error
   }
+  stream.addEventListener('message', ({ data }: StreamMessageEvent) => {
+    window?.acknowledge(data.byteLength * acknowledgedBytes)
+  })
   stream.addEventListener('close', (_event: StreamCloseEvent) => {
+    window?.close()
     if (!ours) events.ended()
   })
   if (stream.status !== 'open') throw new PeerLostError('the stream closed')
@@ -151,11 +163,14 @@ export async function openOutgoing(
     async write(pieces) {
       for (const piece of pieces)
         for (let at = 0; at < piece.length;) {
-          const part = piece.subarray(at, at + shaper.pieceBytes(pieceBytes))
+          const most = window === undefined ? pieceBytes : bulkPieceBytes(window)
+          const part = piece.subarray(at, at + shaper.pieceBytes(most))
           at += part.length
-          const turn = shaper.leave(part.length, hello.lane === 'control')
+          const turn = shaper.leave(part.length, rankOf(hello.lane))
           if (turn !== undefined) await turn
+          const room = window?.leave(part.length)
           await writePiece(stream, part)
+          if (room !== undefined) await room
         }
     },
     async close() {

@@ -1,6 +1,7 @@
 /** What this PC's line may carry: every byte of every lane is counted here, and waits here for its turn under a cap. */
 import { kibibyte, second, type Bytes, type BytesPerSecond, type Millis } from '../../../../shared/units.ts'
 import type { Clock } from '../../../core/ports.ts'
+import type { Rank } from './hello.ts'
 
 /** Below this no heartbeat gets through in time: a lower cap counts as this one. */
 const leastBytesPerSecond: BytesPerSecond = 8 * kibibyte
@@ -42,8 +43,8 @@ export interface Shaper {
   traffic(): TrafficCount
   /** The most that may be sent as one piece now, of what the transport takes. */
   pieceBytes(most: Bytes): Bytes
-  /** Count a piece that is about to be sent; when a promise comes back, wait for it. Urgent pieces go first. */
-  leave(bytes: Bytes, urgent: boolean): Promise<void> | undefined
+  /** Count a piece that is about to be sent; when a promise comes back, wait for it. Lower ranks go first. */
+  leave(bytes: Bytes, rank: Rank): Promise<void> | undefined
   /** Count what came in; when a promise comes back, read no more before it resolves. */
   arrive(bytes: Bytes, urgent: boolean): Promise<void> | undefined
 }
@@ -101,12 +102,11 @@ interface Waiter {
   readonly go: () => void
 }
 
-/** Pieces that wait for tokens, the urgent before the others, each in the order they came. */
+/** Pieces that wait for tokens, by rank, and those of one rank in the order they came. */
 class Queue {
   readonly #clock: Clock
   readonly #bucket: Bucket
-  readonly #urgent: Waiter[] = []
-  readonly #others: Waiter[] = []
+  readonly #waiting: Readonly<Record<Rank, Waiter[]>> = { 0: [], 1: [], 2: [] }
   #serving = false
 
   constructor(clock: Clock, bucket: Bucket) {
@@ -115,33 +115,35 @@ class Queue {
   }
 
   get isEmpty(): boolean {
-    return this.#urgent.length + this.#others.length === 0
+    return this.#first === undefined
   }
 
-  enter(tokens: Bytes, urgent: boolean): Promise<void> {
+  enter(tokens: Bytes, rank: Rank): Promise<void> {
     return new Promise((go) => {
-      ;(urgent ? this.#urgent : this.#others).push({ tokens, go })
+      this.#waiting[rank].push({ tokens, go })
       if (!this.#serving) void this.#serve()
     })
   }
 
   async #serve(): Promise<void> {
     this.#serving = true
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const wait = this.#bucket.waitFor(next.tokens)
+    for (let line = this.#first; line?.[0] !== undefined; line = this.#first) {
+      const wait = this.#bucket.waitFor(line[0].tokens)
       // Whoever comes meanwhile may be more urgent.
       if (wait > 0) await this.#clock.sleep(napFor(wait))
-      else this.#release()
+      else this.#release(line)
     }
     this.#serving = false
   }
 
-  #next(): Waiter | undefined {
-    return this.#urgent[0] ?? this.#others[0]
+  /** Those whose turn it is. */
+  get #first(): Waiter[] | undefined {
+    const { 0: control, 1: pipeline, 2: bulk } = this.#waiting
+    return [control, pipeline, bulk].find(({ length }) => length > 0)
   }
 
-  #release(): void {
-    const waiter = this.#urgent.shift() ?? this.#others.shift()
+  #release(line: Waiter[]): void {
+    const waiter = line.shift()
     if (waiter === undefined) return
     this.#bucket.take(waiter.tokens)
     waiter.go()
@@ -171,10 +173,10 @@ export function createShaper(clock: Clock): Shaper {
       const headers = pieceHeaderBytes + packetHeaderBytes * Math.ceil(room / packetPayloadBytes)
       return Math.max(1, Math.min(most, Math.floor(room - headers)))
     },
-    leave(bytes, urgent) {
+    leave(bytes, rank) {
       sentBytes += bytes
       if (upload.isOpen && queue.isEmpty) return undefined
-      return queue.enter(bytesOnLine(bytes), urgent)
+      return queue.enter(bytesOnLine(bytes), rank)
     },
     arrive(bytes, urgent) {
       receivedBytes += bytes

@@ -1,0 +1,63 @@
+/** Plans in a thread of their own are the plans that the planner makes. */
+import { describe, expect, it } from 'vitest'
+import { inPlanningThread } from '../../main/agent/planning/thread.ts'
+import { forecastRow } from '../../main/core/job/host-forecast.ts'
+import { planPool } from '../../main/core/planner/plan-pool.ts'
+import { AbortedError, InvalidInputError } from '../../shared/errors.ts'
+import { recipe } from '../../shared/job/recipe.ts'
+import { plainGraph } from '../core/pipeline/pool.ts'
+
+const peer = (id: string) => ({
+  ...{ id, memoryBytes: 40, flopsPerSecond: 1000 },
+  ...{ uploadBytesPerSecond: 1e6, downloadBytesPerSecond: 1e6 },
+})
+const request = {
+  pool: { peers: ['a', 'b', 'c'].map(peer), links: [], defaultLatencySeconds: 0.01 },
+  profile: {
+    name: 'three',
+    layers: ['x', 'y', 'z'].map((name) => ({
+      ...{ name, parameterBytes: 4, activationBytesPerSample: 4 },
+      ...{ workingBytesPerSample: 1, flopsPerSample: 10 },
+    })),
+    ...{
+      stateFactor: 3,
+      microBatch: 1,
+      inFlight: 2,
+      accumulate: 2,
+      averageEveryUpdates: 4,
+      backwardFactor: 2,
+    },
+  },
+  seed: 3,
+}
+
+describe('the planning thread', () => {
+  it('gives the same plan and the same forecast as the planner itself', async () => {
+    expect(await inPlanningThread('plan', request)).toEqual(planPool(request))
+    const pc = {
+      ...{ memoryBytes: 100_000, flopsPerSecond: 1e9 },
+      ...{ uploadBytesPerSecond: 0, downloadBytesPerSecond: 0 },
+    }
+    const asked = {
+      graph: plainGraph,
+      recipe: recipe.parse({}),
+      updates: 10,
+      seed: 1,
+      clusters: undefined,
+      pc,
+    }
+    expect(await inPlanningThread('forecast', { request: asked, peers: [1, 3] })).toEqual(
+      [1, 3].map((peers) => forecastRow(asked, peers)),
+    )
+  })
+
+  it('says what is wrong with a pool, and stops when told', async () => {
+    const twice = { ...request, pool: { ...request.pool, peers: [peer('a'), peer('a')] } }
+    await expect(inPlanningThread('plan', twice)).rejects.toThrow(InvalidInputError)
+    const stop = new AbortController()
+    const planning = inPlanningThread('plan', request, stop.signal)
+    stop.abort()
+    await expect(planning).rejects.toThrow(AbortedError)
+    await expect(inPlanningThread('plan', request, stop.signal)).rejects.toThrow(AbortedError)
+  })
+})

@@ -21,6 +21,9 @@ import { decodeInt8Blocks, encodeInt8Blocks } from './int8-blocks.ts'
 export const codec = z.enum(['fp32', 'fp16', 'bf16', 'int8'])
 export type Codec = z.infer<typeof codec>
 
+/** One codec for every border of a plan, or `auto`: the plan chooses for each. */
+export const codecChoice = z.enum(['auto', ...codec.options])
+
 interface Packing {
   readonly dtype: PackedDtype
   readonly encode: (values: Float32Array) => Uint8Array<ArrayBuffer>

@@ -3,11 +3,13 @@ import { parseArgs } from 'node:util'
 import { benchMemory } from './memory.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchStep } from './step.ts'
+import { benchWire } from './wire.ts'
 
 const benches: Readonly<Record<string, () => Promise<Record<string, number>>>> = {
   memory: benchMemory,
   pipeline: benchPipeline,
   step: benchStep,
+  wire: benchWire,
 }
 
 const { values, positionals } = parseArgs({ options: { json: { type: 'boolean' } }, allowPositionals: true })

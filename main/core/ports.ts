@@ -1,4 +1,5 @@
 /** The outside world on one page. Core reaches network, tensors, data, disk, time and chance only through these. */
+import type { Codec } from '../../shared/codec/codec.ts'
 import type { RunBook } from '../../shared/job/run-book.ts'
 import type { JobSpec } from '../../shared/job/spec.ts'
 import type { BatchRef, DataManifest } from '../../shared/job/data.ts'
@@ -63,10 +64,12 @@ export interface StageSetup {
 /** A forward pass of one micro-batch. */
 export interface ForwardRequest {
   readonly microBatch: number
-  /** [B, ...]: rows from the data at the root, the activation elsewhere. */
+  /** [B, ...]: rows from the data at the root, the activation elsewhere, in whatever codec it came. */
   readonly input: HostTensor
   /** τ ≥ 0: run at the weights predicted so many updates ahead; 0 is the newest weights. Always whole. */
   readonly predictUpdates: number
+  /** Of the tensor that comes back and goes on to a neighbour; absent: fp32. */
+  readonly codec?: Codec
 }
 
 /** Whole vector of numbers of a stage that averaging and checkpoints see: first trained, then untrained, layer by layer. */
@@ -92,7 +95,7 @@ export interface EngineMemory {
 
 /**
  * Tensor work of one stage. Calls run in the order made, one at a time. The engine owns every tensor it makes;
- * what it returns is the caller's. Weights seen by a forward pass stay until its backward pass is done.
+ * what it returns is the caller's. It reads and writes codecs itself, so that its caller's thread does not. Weights seen by a forward pass stay until its backward pass is done.
  *
  * Layout (`core/model/layout.ts`): the parameters of a stage are one contiguous region, layer by layer; the
  * numbers of a run of layers are [its trained parameters..., its untrained state...].
@@ -109,13 +112,13 @@ export interface StageEngine {
     request: ForwardRequest & { readonly labels: HostTensor },
   ): Promise<{ readonly tally: Tally; readonly inputGradient: HostTensor | undefined }>
   /** Backward at the weights of this micro-batch's own forward; accumulates. No input gradient at the root. */
-  backward(microBatch: number, gradient: HostTensor): Promise<HostTensor | undefined>
+  backward(microBatch: number, gradient: HostTensor, codec?: Codec): Promise<HostTensor | undefined>
   /** Forget a micro-batch that will never come back. */
   discard(microBatch: number): Promise<void>
   /** Apply the mean of the accumulated micro-batches to the newest weights, and clear it. */
   update(): Promise<UpdateResult>
   /** Forward in evaluation mode (running statistics, no dropout), nothing kept. */
-  infer(input: HostTensor): Promise<HostTensor>
+  infer(input: HostTensor, codec?: Codec): Promise<HostTensor>
   /** The same to the loss. Leaf only. */
   judge(input: HostTensor, labels: HostTensor): Promise<Tally>
   /** Copy of the numbers of a run of layers within the stage. */

@@ -1,8 +1,9 @@
 /**
- * How a job trains: one value an axis. The axes are orthogonal; each will take more values (gossip, quorums,
- * codecs), and a recipe that names a value this version does not know is refused by its schema.
+ * How a job trains: one value an axis. The axes are orthogonal; each will take more values (gossip, quorums), and a
+ * recipe that names a value this version does not know is refused by its schema.
  */
 import { z } from 'zod'
+import { codecChoice } from '../codec/codec.ts'
 
 const rate = z.number().positive().max(10)
 const decay = z.number().min(0).max(1)
@@ -72,8 +73,11 @@ export const recipe = z.strictObject({
     .prefault({}),
   /** What repairs staleness beyond accumulation: nothing, or a forward with weights predicted τ updates ahead. */
   staleness: z.enum(['none', 'predict']).default('predict'),
-  /** How values travel: float32 as they are. */
-  codec: z.literal('fp32').default('fp32'),
+  /**
+   * How activations and gradients travel. `auto`: the plan chooses for each border between two stages, float32 where
+   * its line is fast enough. Every other value holds for all borders; `fp32` is exact.
+   */
+  codec: codecChoice.default('auto'),
   optimizer: optimizer.prefault({ type: 'adamw', learningRate: 0.003 }),
   learningRate: learningRateSchedule.prefault({ type: 'constant' }),
   /** Largest gradient norm of a stage; larger ones are scaled down. Absent: no clipping. */

@@ -2,7 +2,7 @@
  * How a message looks as bytes: a fixed prefix, a JSON header, then raw tensor bodies. Everything a stranger
  * claims is checked before memory is taken for it.
  *
- *     'RKF1' | header bytes (u32) | header, JSON, blanks to a multiple of 8 | tensor, zeros to 8 | tensor ...
+ *     'RKF2' | header bytes (u32) | header, JSON, blanks to a multiple of 8 | tensor, zeros to 8 | tensor ...
  *
  * A header of no bytes is a keep-alive: it says only that the sender lives. Numbers and elements are little-endian,
  * as every machine is that Node 24 runs on; tensors are therefore sent and received without a copy.
@@ -10,7 +10,7 @@
 import { z } from 'zod'
 import { BadMessageError, InvariantError } from '../errors.ts'
 import { describeIssue } from '../settings.ts'
-import { bytesPerElement, type Dtype, type HostTensor } from '../tensor.ts'
+import { byteLengthOf, elementCount, type HostTensor } from '../tensor.ts'
 import { mebibyte, type Bytes } from '../units.ts'
 import { wireHeader, type WireHeader, type WireMessage } from './wire.ts'
 
@@ -29,15 +29,15 @@ export interface FrameLimits {
 const fullLimits: FrameLimits = { headerBytes: maxHeaderBytes, bodyBytes: maxBodyBytes }
 
 const alignment = 8
-/** The bytes `RKF1`, read as a little-endian u32. */
-const magic = 0x31464b52
+/** The bytes `RKF2`, read as a little-endian u32. */
+const magic = 0x32464b52
 const padded = (bytes: Bytes): Bytes => Math.ceil(bytes / alignment) * alignment
 
 const extent = z.int().min(0).max(maxBodyBytes)
 const tensorList = z
   .array(
     z.strictObject({
-      dtype: z.enum(['float32', 'int32', 'uint8']),
+      dtype: z.enum(['float32', 'int32', 'uint8', 'float16', 'bfloat16', 'int8-blocks']),
       shape: z.array(extent).max(maxRank),
     }),
   )
@@ -50,24 +50,30 @@ type TensorList = z.infer<typeof tensorList>
  *
  * @returns undefined when the tensor is larger than `limit`
  */
-function tensorBytes(dtype: Dtype, shape: readonly number[], limit: Bytes): Bytes | undefined {
-  let product = bytesPerElement[dtype]
+function tensorBytes({ dtype, shape }: TensorList[number], limit: Bytes): Bytes | undefined {
+  let elements = 1
   for (const size of shape) {
-    product *= Math.max(1, size)
-    if (product > limit) return undefined
+    elements *= Math.max(1, size)
+    if (byteLengthOf(dtype, elements) > limit) return undefined
   }
-  return shape.includes(0) ? 0 : product
+  return shape.includes(0) ? 0 : byteLengthOf(dtype, elements)
 }
 
 /** The padded bytes of all bodies. @returns undefined above `limit` */
 function bodyBytesOf(tensors: TensorList, limit: Bytes): Bytes | undefined {
   let total = 0
-  for (const { dtype, shape } of tensors) {
-    const bytes = tensorBytes(dtype, shape, limit)
+  for (const tensor of tensors) {
+    const bytes = tensorBytes(tensor, limit)
     if (bytes === undefined) return undefined
     total += padded(bytes)
   }
   return total <= limit ? total : undefined
+}
+
+/** Packed elements stay bytes until whoever computes with them unpacks them. */
+function arrayTypeOf(dtype: HostTensor['dtype']) {
+  if (dtype === 'float32') return Float32Array
+  return dtype === 'int32' ? Int32Array : Uint8Array
 }
 
 const asBytes = (data: HostTensor['data']): Uint8Array =>
@@ -94,8 +100,8 @@ function checkTensors(tensors: readonly HostTensor[]): void {
       `tensors above ${maxBodyBytes} bytes cannot be sent in one frame; send them in pieces`,
     )
   for (const { dtype, shape, data } of tensors) {
-    const arrayType = { float32: Float32Array, int32: Int32Array, uint8: Uint8Array }[dtype]
-    if (!(data instanceof arrayType) || tensorBytes(dtype, shape, maxBodyBytes) !== data.byteLength)
+    const bytes = byteLengthOf(dtype, elementCount(shape))
+    if (!(data instanceof arrayTypeOf(dtype)) || bytes !== data.byteLength)
       throw new InvariantError(`tensor data is not ${dtype} [${shape.join(', ')}]`)
   }
 }
@@ -222,8 +228,8 @@ function viewTensor(
   at: number,
   { dtype, shape }: TensorList[number],
 ): HostTensor {
-  const length = shape.reduce((product, size) => product * size, 1)
-  const arrayType = { float32: Float32Array, int32: Int32Array, uint8: Uint8Array }[dtype]
+  const arrayType = arrayTypeOf(dtype)
+  const length = byteLengthOf(dtype, elementCount(shape)) / arrayType.BYTES_PER_ELEMENT
   return { dtype, shape, data: new arrayType(body.buffer, at, length) }
 }
 

@@ -1,5 +1,6 @@
 /** A plan: which peers form which cluster, who holds which layers, who averages what with whom. */
 import { z } from 'zod'
+import { codec } from '../codec/codec.ts'
 import { peerId, planNumber } from '../ids.ts'
 import { layerRange } from '../model/graph.ts'
 
@@ -11,6 +12,8 @@ export const stagePlan = z.strictObject({
   layers: layerRange,
   memoryBytes: amount,
   secondsPerMicroBatch: amount,
+  /** How its activations travel to the next stage and their gradients back. Absent at the leaf; elsewhere: fp32. */
+  codec: codec.optional(),
 })
 export type StagePlan = z.infer<typeof stagePlan>
 

@@ -1,5 +1,6 @@
 /** What the planner plans with: POOL.json and PROFILE.json of the command line, and the same measured by agents. */
 import { z } from 'zod'
+import { codecChoice } from '../codec/codec.ts'
 import { peerId } from '../ids.ts'
 
 const amount = z.number().min(0).max(1e24)
@@ -57,5 +58,7 @@ export const modelProfile = z.strictObject({
   averageEveryUpdates: z.int().min(1).max(1_000_000).default(10),
   /** β: backward cost in forwards; 3 with recomputation. */
   backwardFactor: z.number().min(0).max(100).default(3),
+  /** How activations and gradients travel: `activationBytesPerSample` are those of fp32. */
+  codec: codecChoice.default('fp32'),
 })
 export type ModelProfile = z.infer<typeof modelProfile>

@@ -5,6 +5,7 @@ import { benchAverage } from './average.ts'
 import { benchMemory } from './memory.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchStep } from './step.ts'
+import { benchWire } from './wire.ts'
 
 /** `only`: the parts that were asked for, where a bench has any. */
 type Bench = (only: readonly string[]) => Promise<Record<string, number>>
@@ -14,6 +15,7 @@ const benches: Readonly<Record<string, Bench>> = {
   memory: benchMemory,
   pipeline: benchPipeline,
   step: benchStep,
+  wire: benchWire,
 }
 
 const { values, positionals } = parseArgs({

@@ -1,6 +1,7 @@
 /** What every implementation of `StageEngine` must do; each is run through the same sentences. */
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { StageEngine } from '../../main/core/ports.ts'
+import { codecSentences } from './stage-engine-codecs.ts'
 import { gradientSentences } from './stage-engine-gradients.ts'
 import type { Engines } from './stage-engine-models.ts'
 import { memorySentences } from './stage-engine-memory.ts'
@@ -27,6 +28,7 @@ export function stageEngineContract(under: EngineUnderTest): void {
     })
     afterAll(() => Promise.all(opened.map((engine) => under.close(engine))))
     pipelineSentences(engines)
+    codecSentences(engines)
     gradientSentences(engines)
     updateSentences(engines)
     stateSentences(engines)

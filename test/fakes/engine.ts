@@ -1,5 +1,6 @@
 /** A small, real StageEngine in plain JavaScript floats (`stage-math.ts`): exact, repeatable, without any library. */
 import type { Clock, ForwardRequest, StageEngine, StageSetup, StateVector } from '../../main/core/ports.ts'
+import { type Codec, pack, unpack } from '../../shared/codec/codec.ts'
 import { InvariantError } from '../../shared/errors.ts'
 import type { LayerRange } from '../../shared/model/graph.ts'
 import { layoutOfGraph, stateLayout } from '../../shared/model/layout.ts'
@@ -82,7 +83,7 @@ class FakeEngine implements StageEngine {
   #begin(stage: Loaded, { microBatch, input, predictUpdates }: ForwardRequest): Slot {
     if (stage.slots.has(microBatch)) throw new InvariantError(`micro-batch ${microBatch} is here already`)
     const values = predictAhead(stage.setup.optimizer, stage.weights, predictUpdates)
-    const pass = runForward(stage.program, values, floatsOf(input), true)
+    const pass = runForward(stage.program, values, floatsOf(unpack(input)), true)
     const moved = stage.weights.values.slice()
     const { trainedLength } = stage.program.layout
     moved.set(pass.values.subarray(trainedLength), trainedLength)
@@ -97,16 +98,16 @@ class FakeEngine implements StageEngine {
     return back.inputGradient
   }
 
-  #inputGradient({ setup, program }: Loaded, gradient: Float32Array): HostTensor | undefined {
+  #inputGradient({ setup, program }: Loaded, gradient: Float32Array, codec: Codec): HostTensor | undefined {
     if (setup.layers[0] === 0) return undefined
-    return batchTensor(gradient, program.inputShape)
+    return pack(batchTensor(gradient, program.inputShape), codec)
   }
 
   forward(request: ForwardRequest): Promise<HostTensor> {
     return this.#call((stage) => {
       const slot = this.#begin(stage, request)
       stage.slots.set(request.microBatch, slot)
-      return batchTensor(slot.pass.output, stage.program.outputShape)
+      return pack(batchTensor(slot.pass.output, stage.program.outputShape), request.codec ?? 'fp32')
     })
   }
 
@@ -114,17 +115,18 @@ class FakeEngine implements StageEngine {
     return this.#call((stage) => {
       const slot = this.#begin(stage, request)
       const { tally, gradient } = crossEntropy(slot.pass.output, intsOf(request.labels))
-      const inputGradient = this.#inputGradient(stage, this.#gather(stage, slot, gradient))
+      const back = this.#gather(stage, slot, gradient)
+      const inputGradient = this.#inputGradient(stage, back, request.codec ?? 'fp32')
       return { tally, inputGradient }
     })
   }
 
-  backward(microBatch: number, gradient: HostTensor): Promise<HostTensor | undefined> {
+  backward(microBatch: number, gradient: HostTensor, codec: Codec = 'fp32'): Promise<HostTensor | undefined> {
     return this.#call((stage) => {
       const slot = stage.slots.get(microBatch)
       if (slot === undefined) throw new InvariantError(`micro-batch ${microBatch} was never forwarded`)
       stage.slots.delete(microBatch)
-      return this.#inputGradient(stage, this.#gather(stage, slot, floatsOf(gradient)))
+      return this.#inputGradient(stage, this.#gather(stage, slot, floatsOf(unpack(gradient))), codec)
     })
   }
 
@@ -144,15 +146,16 @@ class FakeEngine implements StageEngine {
     })
   }
 
-  infer(input: HostTensor): Promise<HostTensor> {
-    return this.#call(({ program, weights }) =>
-      batchTensor(runForward(program, weights.values, floatsOf(input), false).output, program.outputShape),
-    )
+  infer(input: HostTensor, codec: Codec = 'fp32'): Promise<HostTensor> {
+    return this.#call(({ program, weights }) => {
+      const { output } = runForward(program, weights.values, floatsOf(unpack(input)), false)
+      return pack(batchTensor(output, program.outputShape), codec)
+    })
   }
 
   judge(input: HostTensor, labels: HostTensor) {
     return this.#call(({ program, weights }) => {
-      const { output } = runForward(program, weights.values, floatsOf(input), false)
+      const { output } = runForward(program, weights.values, floatsOf(unpack(input)), false)
       return crossEntropy(output, intsOf(labels)).tally
     })
   }

@@ -4,7 +4,7 @@ import { AbortedError, PeerLostError } from '../../shared/errors.ts'
 import type { PeerId } from '../../shared/ids.ts'
 import { type Traffic, type WireMessage, trafficOf, wireHeader } from '../../shared/messages/wire.ts'
 import { type Rng, createRng } from '../../shared/random.ts'
-import { type HostTensor, bytesPerElement } from '../../shared/tensor.ts'
+import type { HostTensor } from '../../shared/tensor.ts'
 import type { Millis } from '../../shared/units.ts'
 
 export interface FakeNetworkSettings {
@@ -66,7 +66,7 @@ function copyOf({ header, tensors }: WireMessage): WireMessage {
 }
 
 function bytesOf(tensors: readonly HostTensor[]): number {
-  return tensors.reduce((sum, { dtype, data }) => sum + data.length * bytesPerElement[dtype], 0)
+  return tensors.reduce((sum, { data }) => sum + data.byteLength, 0)
 }
 
 const pairOf = (one: PeerId, other: PeerId) => JSON.stringify([one, other].sort())

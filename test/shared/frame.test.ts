@@ -15,21 +15,26 @@ import {
   type FrameLimits,
 } from '../../shared/messages/frame.ts'
 import type { WireMessage } from '../../shared/messages/wire.ts'
-import { elementCount, type Dtype, type HostTensor } from '../../shared/tensor.ts'
+import { byteLengthOf, elementCount, type HostTensor } from '../../shared/tensor.ts'
 
 const job = 'ab'.repeat(32)
 
 const bytesOf = (pieces: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(pieces))
 
+const arrayTypes = {
+  ...{ float32: Float32Array, int32: Int32Array, uint8: Uint8Array },
+  ...{ float16: Uint8Array, bfloat16: Uint8Array, 'int8-blocks': Uint8Array },
+}
 const tensor = fc
   .tuple(
-    fc.constantFrom<Dtype>('float32', 'int32', 'uint8'),
+    fc.constantFrom(...(Object.keys(arrayTypes) as (keyof typeof arrayTypes)[])),
     fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 4 }),
     fc.nat(),
   )
   .map(([dtype, shape, seed]): HostTensor => {
-    const elements = Array.from({ length: elementCount(shape) }, (_, at) => (seed + at * 7) % 251)
-    const arrayType = { float32: Float32Array, int32: Int32Array, uint8: Uint8Array }[dtype]
+    const arrayType = arrayTypes[dtype]
+    const length = byteLengthOf(dtype, elementCount(shape)) / arrayType.BYTES_PER_ELEMENT
+    const elements = Array.from({ length }, (_, at) => (seed + at * 7) % 251)
     return { dtype, shape, data: new arrayType(elements) }
   })
 
@@ -73,7 +78,7 @@ function readAll(stream: Uint8Array, cuts: readonly number[], limits?: FrameLimi
 function forge(headerText: string, claimedBytes?: number): Uint8Array {
   const json = new TextEncoder().encode(headerText.padEnd(Math.ceil(headerText.length / 8) * 8))
   const frame = new Uint8Array(prefixBytes + json.length)
-  frame.set(new TextEncoder().encode('RKF1'))
+  frame.set(new TextEncoder().encode('RKF2'))
   new DataView(frame.buffer).setUint32(4, claimedBytes ?? json.length, true)
   frame.set(json, prefixBytes)
   return frame
@@ -172,6 +177,10 @@ describe('a frame', () => {
     [
       'a tensor one element above the bound',
       forgeTensors([{ dtype: 'float32', shape: [maxBodyBytes / 4 + 1] }]),
+    ],
+    [
+      'int8 blocks whose scales are above the bound',
+      forgeTensors([{ dtype: 'int8-blocks', shape: [maxBodyBytes] }]),
     ],
     [
       'a product that overflows',

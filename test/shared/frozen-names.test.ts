@@ -77,7 +77,7 @@ describe('names that may not change unnoticed', () => {
       schedule: { microBatch: 16 },
       sync: { type: 'multi-ring-mean', averageEveryUpdates: 10 },
       staleness: 'predict',
-      codec: 'fp32',
+      codec: 'auto',
       optimizer: {
         type: 'adamw',
         learningRate: 0.003,

@@ -77,6 +77,14 @@ function stageRow(
   return `  ${name} ${bar} ${column(layersInWords(stage.layers), 14)} ${rest}`.trimEnd()
 }
 
+/** `, int8 and fp32 between its stages`: how values travel, border by border, where the plan says so. */
+function codecsInWords({ stages }: ClusterPlan): string {
+  const codecs = stages.flatMap(({ codec }) => codec ?? [])
+  if (codecs.length === 0) return ''
+  const words = new Set(codecs).size === 1 ? codecs.slice(0, 1) : codecs
+  return `, ${words.join(', ')} between its stages`
+}
+
 /** A heading and a row a stage, cluster after cluster. */
 export function clusterRows(
   layout: Layout,
@@ -89,7 +97,7 @@ export function clusterRows(
     const stands = style.active !== undefined && !style.active.includes(index)
     const rate = stands
       ? style.paint('warn', 'does not train at present')
-      : style.paint('faint', formatRate(cluster.samplesPerSecond))
+      : style.paint('faint', `${formatRate(cluster.samplesPerSecond)}${codecsInWords(cluster)}`)
     return [
       `${style.paint('title', clusterName(index))}  ${rate}`,
       ...cluster.stages.map((stage) => stageRow(stage, byPeer.get(stage.peer), { ...style, layerCount })),

@@ -64,6 +64,7 @@ export function profileOf(
     accumulate: recipe.schedule.accumulate ?? assumed.accumulate,
     averageEveryUpdates: recipe.sync.averageEveryUpdates,
     backwardFactor,
+    codec: recipe.codec,
   }
 }
 

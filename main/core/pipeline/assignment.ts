@@ -1,5 +1,6 @@
 /** What one stage is told, what it may call, and what follows from its place in the cluster. */
 import { InvariantError } from '../../../shared/errors.ts'
+import type { Codec } from '../../../shared/codec/codec.ts'
 import type { JobId, PeerId } from '../../../shared/ids.ts'
 import type { LayerRange, ModelGraph, Tally } from '../../../shared/model/graph.ts'
 import { type Shape, layoutOfGraph } from '../../../shared/model/layout.ts'
@@ -35,6 +36,8 @@ export interface StageAssignment {
   /** K: credits, micro-batches in flight in the cluster. */
   readonly inFlight: number
   readonly staleness: 'none' | 'predict'
+  /** Of the borders to the previous and the next stage, in both directions; absent: fp32. */
+  readonly codecs?: { readonly up: Codec; readonly down: Codec }
   readonly order: BatchOrder
   readonly trainSamples: number
   readonly validationSamples: number
@@ -107,9 +110,12 @@ export interface StagePlace {
   /** Of one sample. */
   readonly inputShape: Shape
   readonly outputShape: Shape
+  /** How they travel, and their gradients back. */
+  readonly inputCodec: Codec
+  readonly outputCodec: Codec
 }
 
-export function placeOf({ stages, position, graph, layers }: StageAssignment): StagePlace {
+export function placeOf({ stages, position, graph, layers, codecs }: StageAssignment): StagePlace {
   const root = stages[0]
   const leaf = stages.at(-1)
   const layouts = layoutOfGraph(graph)
@@ -126,5 +132,7 @@ export function placeOf({ stages, position, graph, layers }: StageAssignment): S
     next: stages[position.stage + 1],
     inputShape: first.inputShape,
     outputShape: last.outputShape,
+    inputCodec: codecs?.up ?? 'fp32',
+    outputCodec: codecs?.down ?? 'fp32',
   }
 }

@@ -1,9 +1,10 @@
 /** What neighbours sent a stage and it has not worked on yet. Refuses whatever an honest neighbour would not send. */
+import { type Codec, dtypeOf } from '../../../shared/codec/codec.ts'
 import { BadMessageError } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
 import type { Header, WireMessage } from '../../../shared/messages/wire.ts'
 import type { Shape } from '../../../shared/model/layout.ts'
-import { type HostTensor, elementCount } from '../../../shared/tensor.ts'
+import { type HostTensor, byteLengthOf, elementCount } from '../../../shared/tensor.ts'
 import type { StageAssignment, StagePlace } from './assignment.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -23,23 +24,32 @@ export function requireSender(from: PeerId, expected: PeerId | undefined, type: 
     throw new BadMessageError(`${type} from ${from}, who is not the neighbour that sends it`)
 }
 
-/** The one tensor of a message, float32 [B, ...shape] with B in 1..most. */
-function requireTensor({ header, tensors }: WireMessage, shape: Shape, most: number): HostTensor {
+/** What a neighbour's tensor must be; `shape` without the micro-batch axis. */
+interface Expected {
+  readonly shape: Shape
+  readonly codec: Codec
+  /** Samples at most. */
+  readonly most: number
+}
+
+/** The one tensor of a message: [B, ...shape] with B in 1..most, in the codec of its border. */
+function requireTensor({ header, tensors }: WireMessage, { shape, codec, most }: Expected): HostTensor {
   const tensor = tensors[0]
   if (tensor === undefined || tensors.length !== 1)
     throw new BadMessageError(`${header.type} with ${tensors.length} tensors instead of one`)
   const samples = tensor.shape[0] ?? 0
   const wanted = [samples, ...shape]
+  const dtype = dtypeOf(codec)
   const fits =
-    tensor.dtype === 'float32' &&
+    tensor.dtype === dtype &&
     samples >= 1 &&
     samples <= most &&
     tensor.shape.length === wanted.length &&
     tensor.shape.every((extent, axis) => extent === wanted[axis]) &&
-    tensor.data.length === elementCount(wanted)
+    tensor.data.byteLength === byteLengthOf(dtype, elementCount(wanted))
   if (fits) return tensor
   throw new BadMessageError(
-    `${header.type} of ${tensor.dtype} [${tensor.shape.join(', ')}] instead of float32 [1..${most}, ${shape.join(', ')}]`,
+    `${header.type} of ${tensor.dtype} [${tensor.shape.join(', ')}] instead of ${dtype} [1..${most}, ${shape.join(', ')}]`,
   )
 }
 
@@ -99,13 +109,17 @@ export class Inbox {
       throw new BadMessageError(`activation beyond the ${this.#assignment.inFlight} micro-batches in flight`)
   }
 
+  #expectedInput(most: number): Expected {
+    return { shape: this.#place.inputShape, codec: this.#place.inputCodec, most }
+  }
+
   #trainActivation(message: WireMessage, microBatch: number): void {
     const { order } = this.#assignment
     if (microBatch !== this.#trainReceived || microBatch >= (this.#end ?? Infinity))
       throw new BadMessageError(`activation of micro-batch ${microBatch} instead of ${this.#trainReceived}`)
     this.#requireCredit()
     const size = order.size(microBatch)
-    const tensor = requireTensor(message, this.#place.inputShape, size)
+    const tensor = requireTensor(message, this.#expectedInput(size))
     if (tensor.shape[0] !== size)
       throw new BadMessageError(`micro-batch ${microBatch} has ${size} samples, not ${tensor.shape[0] ?? 0}`)
     this.#activations.push({ purpose: 'train', microBatch, tensor })
@@ -117,7 +131,7 @@ export class Inbox {
       throw new BadMessageError(`validation micro-batch ${microBatch} instead of ${this.#nextEvaluation}`)
     this.#requireCredit()
     const size = this.#assignment.microBatch
-    const tensor = requireTensor(message, this.#place.inputShape, size)
+    const tensor = requireTensor(message, this.#expectedInput(size))
     if (microBatch * size + (tensor.shape[0] ?? 0) > this.#assignment.validationSamples)
       throw new BadMessageError(`validation micro-batch ${microBatch} is beyond the data`)
     this.#activations.push({ purpose: 'evaluate', microBatch, tensor })
@@ -131,7 +145,8 @@ export class Inbox {
     if (microBatch !== this.#gradientsReceived || microBatch >= this.#ledger.forwarded)
       throw new BadMessageError(`gradient of micro-batch ${microBatch}, which is not the next to return`)
     const size = this.#assignment.order.size(microBatch)
-    const tensor = requireTensor(message, this.#place.outputShape, size)
+    const { outputShape: shape, outputCodec: codec } = this.#place
+    const tensor = requireTensor(message, { shape, codec, most: size })
     if (tensor.shape[0] !== size)
       throw new BadMessageError(`micro-batch ${microBatch} has ${size} samples, not ${tensor.shape[0] ?? 0}`)
     this.#gradients.push({ microBatch, tensor })

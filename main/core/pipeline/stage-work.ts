@@ -39,10 +39,11 @@ export class StageWork {
 
   /** Not at the leaf. */
   async forward({ microBatch, tensor }: Arrival): Promise<void> {
-    const { ports, ledger, down } = this.#parts
+    const { ports, place, ledger, down } = this.#parts
+    const codec = place.outputCodec
     const predictUpdates = ledger.beginForward(microBatch)
     const output = await this.#timed(() =>
-      ports.engine.forward({ microBatch, input: tensor, predictUpdates }),
+      ports.engine.forward({ microBatch, input: tensor, predictUpdates, codec }),
     )
     ledger.endForward()
     down?.post(this.#message({ type: 'activation', microBatch, purpose: 'train' }, output))
@@ -50,11 +51,12 @@ export class StageWork {
 
   /** Forward, loss and backward of the leaf. */
   async loss({ microBatch, tensor }: Arrival): Promise<void> {
-    const { ports, assignment, hooks, ledger, up } = this.#parts
+    const { ports, assignment, place, hooks, ledger, up } = this.#parts
+    const codec = place.inputCodec
     const labels = await ports.batches.labels(assignment.order.batch(microBatch))
     const predictUpdates = ledger.beginForward(microBatch)
     const { tally, inputGradient } = await this.#timed(() =>
-      ports.engine.forwardLoss({ microBatch, input: tensor, labels, predictUpdates }),
+      ports.engine.forwardLoss({ microBatch, input: tensor, labels, predictUpdates, codec }),
     )
     ledger.endForward()
     ledger.endBackward(microBatch, assignment.order.size(microBatch))
@@ -64,8 +66,9 @@ export class StageWork {
 
   /** Not at the leaf. */
   async backward({ microBatch, tensor }: Arrival): Promise<void> {
-    const { ports, assignment, ledger, up } = this.#parts
-    const inputGradient = await this.#timed(() => ports.engine.backward(microBatch, tensor))
+    const { ports, assignment, place, ledger, up } = this.#parts
+    const codec = place.inputCodec
+    const inputGradient = await this.#timed(() => ports.engine.backward(microBatch, tensor, codec))
     ledger.endBackward(microBatch, assignment.order.size(microBatch))
     this.#sendUp(up, microBatch, inputGradient)
   }
@@ -81,8 +84,8 @@ export class StageWork {
 
   /** An evaluation micro-batch through a stage that is not the leaf. */
   async infer({ microBatch, tensor }: Arrival): Promise<void> {
-    const { ports, down } = this.#parts
-    const output = await this.#timed(() => ports.engine.infer(tensor))
+    const { ports, place, down } = this.#parts
+    const output = await this.#timed(() => ports.engine.infer(tensor, place.outputCodec))
     down?.post(this.#message({ type: 'activation', microBatch, purpose: 'evaluate' }, output))
   }
 

@@ -5,6 +5,7 @@
  * b: samples a micro-batch · K: in flight · A: micro-batches an update · H: updates between averages · T: the busiest
  * resource's seconds a micro-batch · R: a micro-batch's round trip · U, D: upload and download of a peer.
  */
+import { type Codec, bytesShare } from '../../../shared/codec/codec.ts'
 import { InvariantError } from '../../../shared/errors.ts'
 import type { LayerRange } from '../../../shared/model/graph.ts'
 import type { ModelProfile, Pool, PoolPeer } from '../../../shared/plan/pool.ts'
@@ -33,19 +34,34 @@ export interface CostModel {
   readonly links: LinkTable
   /** Sums over layers [0, index) of parameter bytes, working bytes a sample, and FLOPs a sample. */
   readonly sums: { readonly p: Float64Array; readonly w: Float64Array; readonly f: Float64Array }
-  /** A micro-batch's bytes over a cut before layer `index`; 0 at both ends of the model. */
+  /**
+   * A micro-batch's bytes over a cut before layer `index`; 0 at both ends of the model. In the profile's codec, and
+   * where that is left to the plan in int8: no line need carry more.
+   */
   readonly cutBytes: Float64Array
   /** Samples of a cluster between two averages: H·A·b. */
   readonly samplesBetweenAverages: number
   memoryBytes(layers: LayerRange): Bytes
   computeSeconds(stage: Stage): Seconds
-  clusterCost(stages: readonly Stage[]): ClusterCost
+  /** @param codecs - of the borders, root first; absent: that of `cutBytes`, and its reading and writing not counted */
+  clusterCost(stages: readonly Stage[], codecs?: readonly Codec[]): ClusterCost
   averagingSeconds(clusters: readonly (readonly Stage[])[], largestLoad: Seconds): Seconds
 }
 
 /** Seconds to move so many bytes; none take no time, even where nothing moves. */
 export function transferSeconds(bytes: Bytes, bytesPerSecond: number): Seconds {
   return bytes === 0 ? 0 : bytes / bytesPerSecond
+}
+
+/**
+ * An engine's seconds to write and to read a float32 byte of a border: a micro-batch is written once and its gradient
+ * read once on either side, and the other way round. Measured on a busy laptop's core (`bench wire`).
+ */
+const codingSecondsPerByte: Readonly<Record<Codec, Seconds>> = {
+  fp32: 0,
+  fp16: 1.5e-9,
+  bf16: 1.5e-9,
+  int8: 2e-9,
 }
 
 export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
@@ -56,7 +72,11 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     w: sumsOf(layers.map((layer) => layer.workingBytesPerSample)),
     f: sumsOf(layers.map((layer) => layer.flopsPerSample)),
   }
-  const cutBytes = Float64Array.from([0, ...layers.map((layer) => b * layer.activationBytesPerSample)])
+  const sentShare = bytesShare(profile.codec === 'auto' ? 'int8' : profile.codec)
+  const cutBytes = Float64Array.from([
+    0,
+    ...layers.map((layer) => b * layer.activationBytesPerSample * sentShare),
+  ])
   cutBytes[layers.length] = 0
   const between = (values: Float64Array, [from, to]: LayerRange) => (values[to] ?? 0) - (values[from] ?? 0)
   const peerAt = (place: number) => {
@@ -70,7 +90,7 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     transferSeconds(between(sums.p, run), peerAt(peer).uploadBytesPerSecond)
 
   const ringLatency = createRingLatency(pool, links)
-  const base = { links, cutBytes, peerAt, computeSeconds, loadOf }
+  const base = { links, cutBytes, sentShare, peerAt, computeSeconds, loadOf }
   return {
     pool,
     profile,
@@ -80,7 +100,7 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     samplesBetweenAverages: profile.averageEveryUpdates * profile.accumulate * b,
     memoryBytes: (run) => between(sums.p, run) * (1 + s) + b * K * between(sums.w, run),
     computeSeconds,
-    clusterCost: (stages) => clusterCost(stages, base, { b, K }),
+    clusterCost: (stages, codecs) => clusterCost(stages, { ...base, codecs }, { b, K }),
     averagingSeconds(clusters, largestLoad) {
       const count = clusters.length
       if (count < 2) return 0
@@ -93,9 +113,29 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
 interface CostBase {
   readonly links: LinkTable
   readonly cutBytes: Float64Array
+  /** Of fp32 bytes, what `cutBytes` are. */
+  readonly sentShare: number
+  readonly codecs: readonly Codec[] | undefined
   readonly peerAt: (place: number) => PoolPeer
   readonly computeSeconds: (stage: Stage) => Seconds
   readonly loadOf: (stage: Stage) => Seconds
+}
+
+interface Crossing {
+  readonly bytes: Bytes
+  readonly codingSeconds: Seconds
+}
+const nothing: Crossing = { bytes: 0, codingSeconds: 0 }
+
+/** A micro-batch over the border after a stage: its bytes one way, and what both ways cost the engine on either side. */
+function crossingOf(stage: Stage | undefined, base: CostBase, border: number): Crossing {
+  if (stage === undefined) return nothing
+  const { cutBytes, sentShare, codecs } = base
+  const bytes = cutBytes[stage.layers[1]] ?? 0
+  const codec = codecs?.[border]
+  if (codec === undefined) return { bytes, codingSeconds: 0 }
+  const exact = bytes / sentShare
+  return { bytes: exact * bytesShare(codec), codingSeconds: exact * codingSecondsPerByte[codec] }
 }
 
 function clusterCost(
@@ -103,15 +143,17 @@ function clusterCost(
   base: CostBase,
   { b, K }: { b: number; K: number },
 ): ClusterCost {
-  const { links, cutBytes, peerAt, computeSeconds, loadOf } = base
+  const { links, peerAt, computeSeconds, loadOf } = base
   let busiest = 0
   let roundTrip = 0
   for (const [index, stage] of stages.entries()) {
     const peer = peerAt(stage.peer)
     const next = stages[index + 1]
-    const sent = cutBytes[stage.layers[1]] ?? 0
-    const traffic = sent + (cutBytes[stage.layers[0]] ?? 0)
-    const compute = computeSeconds(stage)
+    const before = crossingOf(stages[index - 1], base, index - 1)
+    const after = crossingOf(stage, base, index)
+    const sent = after.bytes
+    const traffic = sent + before.bytes
+    const compute = computeSeconds(stage) + before.codingSeconds + after.codingSeconds
     const upload = transferSeconds(traffic, peer.uploadBytesPerSecond)
     const download = transferSeconds(traffic, peer.downloadBytesPerSecond)
     busiest = Math.max(busiest, compute, upload, download)

@@ -1,12 +1,13 @@
 /** The figures of a plan: what a face shows and a forecast says. */
 import type { Layout } from '../../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
+import { chooseCodecs } from './codecs.ts'
 import { createCostModel, effectiveRate, type Stage } from './cost.ts'
 import { type Held, ringsOf } from './rings.ts'
 
 /**
  * Every figure of a plan, from its stages alone. A cluster's `samplesPerSecond` is what averaging leaves of it,
- * so that they add up to the pool's; a stage's `secondsPerMicroBatch` is its computing, forward and backward.
+ * so that they add up to the pool's, at the codecs that its borders get; a stage's `secondsPerMicroBatch` is its computing, forward and backward.
  *
  * @throws InvariantError for a stage on a peer that the pool does not have
  */
@@ -20,19 +21,26 @@ export function planFigures(
   const placed = clusters.map((stages) =>
     stages.map(({ peer, layers }): Stage => ({ peer: places.get(peer) ?? -1, layers })),
   )
-  const costs = placed.map((stages) => cost.clusterCost(stages))
+  const codecs = placed.map((stages) => chooseCodecs(cost, stages))
+  const costs = placed.map((stages, index) => cost.clusterCost(stages, codecs[index]))
   const averagingSeconds = cost.averagingSeconds(placed, Math.max(...costs.map((each) => each.averagingLoad)))
   const rates = costs.map((each) =>
     effectiveRate(each.samplesPerSecond, cost.samplesBetweenAverages, averagingSeconds),
   )
   return {
     clusters: clusters.map((stages, index) => ({
-      stages: stages.map(({ peer, layers: [from, to] }, position) => ({
-        peer,
-        layers: [from, to],
-        memoryBytes: cost.memoryBytes([from, to]),
-        secondsPerMicroBatch: cost.computeSeconds(placed[index]?.[position] ?? { peer: -1, layers: [0, 0] }),
-      })),
+      stages: stages.map(({ peer, layers: [from, to] }, position) => {
+        const codec = codecs[index]?.[position]
+        return {
+          peer,
+          layers: [from, to],
+          memoryBytes: cost.memoryBytes([from, to]),
+          secondsPerMicroBatch: cost.computeSeconds(
+            placed[index]?.[position] ?? { peer: -1, layers: [0, 0] },
+          ),
+          ...(codec === undefined ? {} : { codec }),
+        }
+      }),
       samplesPerSecond: rates[index] ?? 0,
     })),
     rings: ringsOf(clusters).map(({ layers, members }) => ({

@@ -23,7 +23,7 @@ import { createRelayUse, relayGate, type RelayUse } from './relay.ts'
 
 export type { JobLinks } from './links/job-links.ts'
 
-const protocol = '/rookery/frames/1'
+const protocol = '/rookery/frames/2'
 /** Of peers found on the local network, so many are connected to for the sake of the directory. */
 const maxChanceConnections = 16
 

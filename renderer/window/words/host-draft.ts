@@ -137,7 +137,7 @@ export function jobFileOf(draft: HostDraft): JobFile | null {
       schedule: { microBatch: recipe.microBatch },
       sync: { type: 'multi-ring-mean', averageEveryUpdates: recipe.averageEveryUpdates },
       staleness: recipe.staleness,
-      codec: 'fp32',
+      codec: 'auto',
       optimizer: optimizerOf(recipe),
       learningRate: { type: 'constant', warmupUpdates: recipe.warmupUpdates },
       ...(recipe.clipNorm > 0 ? { clipNorm: recipe.clipNorm } : {}),

@@ -5,6 +5,7 @@ import type { StageAssignment, StageEvent } from '../../../main/core/pipeline/as
 import { createBatchOrder } from '../../../main/core/pipeline/order.ts'
 import { type Stage, createStage } from '../../../main/core/pipeline/stage.ts'
 import type { StageEngine } from '../../../main/core/ports.ts'
+import type { Codec } from '../../../shared/codec/codec.ts'
 import { type Optimizer, optimizer as optimizerSchema } from '../../../shared/job/recipe.ts'
 import { type LayerRange, type ModelGraph, type Tally, modelGraph } from '../../../shared/model/graph.ts'
 import { layoutOfGraph, stateLayout } from '../../../shared/model/layout.ts'
@@ -68,6 +69,8 @@ export interface PoolSettings {
   readonly engineMs?: (cluster: number) => number
   readonly linkMs?: number
   readonly window?: number
+  /** Of every border between two stages; default fp32. */
+  readonly codec?: Codec
 }
 
 export interface PoolMember {
@@ -88,7 +91,7 @@ interface PoolEvent {
   readonly event: StageEvent
 }
 
-type Optional = 'window' | 'deadlineMs'
+type Optional = 'window' | 'deadlineMs' | 'codec'
 export type FullSettings = Required<Omit<PoolSettings, Optional>> & Pick<PoolSettings, Optional>
 
 const defaults: Omit<FullSettings, 'cuts' | Optional> = {
@@ -220,7 +223,7 @@ interface MemberParts {
 }
 
 function assignmentOf({ settings, cluster, stage }: MemberParts): StageAssignment {
-  const { seed, trainSamples, microBatch, cuts } = settings
+  const { seed, trainSamples, microBatch, cuts, codec } = settings
   const ranges = stagesOf(cuts[cluster]!)
   return {
     ...settings,
@@ -229,6 +232,7 @@ function assignmentOf({ settings, cluster, stage }: MemberParts): StageAssignmen
     position: { cluster, stage },
     stages: ranges.map((_, index) => peerName(cluster, index)),
     layers: ranges[stage]!,
+    ...(codec === undefined ? {} : { codecs: { up: codec, down: codec } }),
     order: createBatchOrder({ seed, trainSamples, microBatch, share: { index: cluster, of: cuts.length } }),
   }
 }

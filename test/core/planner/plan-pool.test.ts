@@ -34,6 +34,7 @@ function profileOfNeeds(needs: readonly number[]): ModelProfile {
     accumulate: 4,
     averageEveryUpdates: 10,
     backwardFactor: 3,
+    codec: 'fp32',
   }
 }
 

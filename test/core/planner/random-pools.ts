@@ -28,6 +28,7 @@ export function randomProfile(rng: Rng, layers: number): ModelProfile {
     accumulate: 1 + nextInt(rng, 8),
     averageEveryUpdates: draw(rng, 1, 100),
     backwardFactor: 2 + nextInt(rng, 2),
+    codec: 'fp32',
   }
 }
 

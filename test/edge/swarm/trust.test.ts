@@ -151,7 +151,7 @@ describe('a peer that breaks the protocol', () => {
   }
   async function speak(...pieces: readonly Uint8Array[]): Promise<Stream> {
     const address = multiaddr(hostAddresses()[0])
-    const stream = await rogue.dialProtocol(address, '/rookery/frames/1')
+    const stream = await rogue.dialProtocol(address, '/rookery/frames/2')
     for (const piece of pieces) if (stream.writeStatus === 'writable') stream.send(piece)
     return stream
   }
@@ -165,7 +165,7 @@ describe('a peer that breaks the protocol', () => {
   const probe = (): Uint8Array[] => encodeFrame({ header: headerOf('stage-ready', pool.job), tensors: [] })
   const prefix = (length: number): Uint8Array => {
     const bytes = new Uint8Array(8)
-    bytes.set(new TextEncoder().encode('RKF1'))
+    bytes.set(new TextEncoder().encode('RKF2'))
     new DataView(bytes.buffer).setUint32(4, length, true)
     return bytes
   }

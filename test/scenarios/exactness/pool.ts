@@ -159,8 +159,8 @@ function slowed(engine: StageEngine, clock: VirtualClock, seed: number): StageEn
     ...engine,
     forward: (request) => late(engine.forward(request)),
     forwardLoss: (request) => late(engine.forwardLoss(request)),
-    backward: (microBatch, gradient) => late(engine.backward(microBatch, gradient)),
-    infer: (input) => late(engine.infer(input)),
+    backward: (...given) => late(engine.backward(...given)),
+    infer: (...given) => late(engine.infer(...given)),
     judge: (input, labels) => late(engine.judge(input, labels)),
   }
 }

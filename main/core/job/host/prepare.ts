@@ -1,4 +1,5 @@
 /** From a handful of PCs to a pool that is ready: measure the ways, plan, hand out stages and weights. */
+import type { Codec } from '../../../../shared/codec/codec.ts'
 import { BadMessageError, DoesNotFitError, InvalidInputError } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
@@ -119,14 +120,22 @@ export async function layoutFor(host: HostState, signal: AbortSignal): Promise<L
   return 'feasible' in wished && host.planNumber > 0 ? free() : wished
 }
 
+/** To the next stage, where there is one; what is not sent as it is says how. */
+function arrowFor(codec: Codec | undefined): string {
+  if (codec === undefined) return ''
+  return codec === 'fp32' ? ' → ' : ` –${codec}→ `
+}
+
 /** Who holds what, where a line has room for it; else how many. */
 function layoutInWords({ roll }: HostState, { clusters }: Layout): string {
   const many = clusters.reduce((sum, { stages }) => sum + stages.length, 0)
   if (many > mostNamed) return `${many} PCs in ${clusters.length} clusters`
   return clusters
     .map(({ stages }, index) => {
-      const held = stages.map(({ peer, layers }) => `${roll.nameOf(peer)} ${layersInWords(layers)}`)
-      return `${clusterName(index)} is ${held.join(' → ')}`
+      const held = stages.map(
+        ({ peer, layers, codec }) => `${roll.nameOf(peer)} ${layersInWords(layers)}${arrowFor(codec)}`,
+      )
+      return `${clusterName(index)} is ${held.join('')}`
     })
     .join('; ')
 }

@@ -202,6 +202,10 @@ function stageAssignment({ assignment, position }: StageRunSetup): StageAssignme
     accumulate: proposal.accumulate,
     inFlight: proposal.inFlight[position.cluster] ?? 1,
     staleness: spec.recipe.staleness,
+    codecs: {
+      up: stages[position.stage - 1]?.codec ?? 'fp32',
+      down: stages[position.stage]?.codec ?? 'fp32',
+    },
     order: createBatchOrder({ seed: spec.seed, trainSamples, microBatch, share, cuts: from.cuts }),
     trainSamples,
     validationSamples,

@@ -2,6 +2,7 @@
 import * as tf from '@tensorflow/tfjs'
 import { InvariantError } from '../../../../shared/errors.ts'
 import type { StageEngine, StageSetup } from '../../../core/ports.ts'
+import { withCodecs } from '../codecs.ts'
 import { type BackendName, openBackend } from './backends.ts'
 import * as calls from './calls.ts'
 import { createMemoryMeter } from './memory.ts'
@@ -31,7 +32,7 @@ export async function createTfjsEngine(settings: TfjsEngineSettings): Promise<St
       if (loaded === undefined) throw new InvariantError('no stage is loaded in this engine')
       return work(loaded)
     })
-  return {
+  return withCodecs({
     backend,
     load: (setup) =>
       inOrder(() => {
@@ -52,7 +53,7 @@ export async function createTfjsEngine(settings: TfjsEngineSettings): Promise<St
     writeOptimizer: (state) => withStage((stage) => { writeOptimizer(stage, state) }), // prettier-ignore
     memory: () => inOrder(() => loaded?.meter.read() ?? { tensors: 0, bytes: 0, peakBytes: 0 }),
     unload: () => inOrder(unload),
-  }
+  })
 }
 
 function build(setup: StageSetup): Stage {

@@ -1,6 +1,7 @@
 /** The StageEngine port on our own WebAssembly kernels, in the calling thread. */
 import { InvariantError } from '../../../../shared/errors.ts'
 import type { StageEngine, StageSetup } from '../../../core/ports.ts'
+import { withCodecs } from '../codecs.ts'
 import * as calls from './calls.ts'
 import { quickerWidth } from './kernel-module.ts'
 import type { KernelWidth } from './kernels.ts'
@@ -36,7 +37,7 @@ export function createWasmEngine(settings: WasmEngineSettings): StageEngine {
       if (loaded === undefined) throw new InvariantError('no stage is loaded in this engine')
       return work(loaded.stage)
     })
-  return {
+  return withCodecs({
     backend: `kernels-${width}`,
     load: (setup) =>
       inOrder(async () => {
@@ -57,7 +58,7 @@ export function createWasmEngine(settings: WasmEngineSettings): StageEngine {
     writeOptimizer: (state) => withStage((stage) => { writeOptimizer(stage, state) }), // prettier-ignore
     memory: () => inOrder(() => loaded?.stage.heap.read() ?? { tensors: 0, bytes: 0, peakBytes: 0 }),
     unload: () => inOrder(unload),
-  }
+  })
 }
 
 /** A stage on a heap of its own: forgetting the stage gives all of it back. */

@@ -5,6 +5,7 @@ import { forecastRow } from '../../main/core/job/host-forecast.ts'
 import { planPool } from '../../main/core/planner/plan-pool.ts'
 import { AbortedError, InvalidInputError } from '../../shared/errors.ts'
 import { recipe } from '../../shared/job/recipe.ts'
+import { modelProfile } from '../../shared/plan/pool.ts'
 import { plainGraph } from '../core/pipeline/pool.ts'
 
 const peer = (id: string) => ({
@@ -13,7 +14,7 @@ const peer = (id: string) => ({
 })
 const request = {
   pool: { peers: ['a', 'b', 'c'].map(peer), links: [], defaultLatencySeconds: 0.01 },
-  profile: {
+  profile: modelProfile.parse({
     name: 'three',
     layers: ['x', 'y', 'z'].map((name) => ({
       ...{ name, parameterBytes: 4, activationBytesPerSample: 4 },
@@ -27,7 +28,7 @@ const request = {
       averageEveryUpdates: 4,
       backwardFactor: 2,
     },
-  },
+  }),
   seed: 3,
 }
 

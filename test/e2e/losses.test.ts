@@ -91,7 +91,7 @@ describe('a pool of two clusters', () => {
     )
     expect(members.find(({ displayName }) => displayName === 'eve')).toMatchObject({
       state: 'lost',
-      reason: 'left on purpose',
+      reason: 'left',
     })
   })
 

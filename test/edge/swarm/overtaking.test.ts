@@ -24,7 +24,10 @@ describe('control on a link that is full of bulk', () => {
     const tensors = [floatTensor(new Float32Array((mebibytes * mebibyte) / 4))]
     return type === 'activation'
       ? { header: { type, ...envelope, microBatch: at, purpose: 'train' }, tensors }
-      : { header: { type, ...envelope, ring: 0, round: at, phase: 'reduce', step: 0, weight: 1 }, tensors }
+      : {
+          header: { type, ...envelope, ring: 0, round: at, phase: 'reduce', step: 0, offset: 0, weight: 1 },
+          tensors,
+        }
   }
 
   it.each(['activation', 'chunk'] as const)(

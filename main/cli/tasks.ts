@@ -67,5 +67,6 @@ export interface Tasks {
     readonly model: string
     readonly shape: readonly number[]
     readonly microBatch?: number
+    readonly backend?: string | undefined
   }): Promise<readonly Bytes[]>
 }

@@ -11,6 +11,8 @@ export const stagePlan = z.strictObject({
   layers: layerRange,
   memoryBytes: amount,
   secondsPerMicroBatch: amount,
+  /** Its backward pass runs the forward pass again, for its memory does not hold all that it needs; absent: the engine decides. */
+  recompute: z.boolean().optional(),
 })
 export type StagePlan = z.infer<typeof stagePlan>
 

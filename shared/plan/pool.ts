@@ -12,6 +12,8 @@ export const poolPeer = z.strictObject({
   flopsPerSecond: amount,
   uploadBytesPerSecond: amount,
   downloadBytesPerSecond: amount,
+  /** False: its engine always runs the forward pass again in the backward pass, unless it is a cluster's last. */
+  keeps: z.boolean().optional(),
 })
 export type PoolPeer = z.infer<typeof poolPeer>
 
@@ -35,8 +37,12 @@ export const layerProfile = z.strictObject({
   parameterBytes: amount,
   /** a: bytes of its output that are sent on. */
   activationBytesPerSample: amount,
-  /** w: bytes kept for the backward pass. */
+  /** w: bytes a micro-batch in flight takes where the stage keeps least. */
   workingBytesPerSample: amount,
+  /** The same where it keeps what the backward pass needs; absent in any layer: no stage of this model keeps more. */
+  keptBytesPerSample: amount.optional(),
+  /** Kept besides by the first layer of such a stage: its input. */
+  entryBytesPerSample: amount.optional(),
   /** f: forward only. */
   flopsPerSample: amount,
 })
@@ -57,5 +63,7 @@ export const modelProfile = z.strictObject({
   averageEveryUpdates: z.int().min(1).max(1_000_000).default(10),
   /** β: backward cost in forwards; 3 with recomputation. */
   backwardFactor: z.number().min(0).max(100).default(3),
+  /** β of a stage that keeps what its backward pass needs, and of a cluster's last; absent: as the others. */
+  keepingBackwardFactor: z.number().min(0).max(100).optional(),
 })
 export type ModelProfile = z.infer<typeof modelProfile>

@@ -27,13 +27,15 @@ export interface StageLoad {
   readonly layers: LayerRange
   readonly microBatch: number
   readonly inFlight: number
+  readonly recompute?: boolean
 }
 
 /** @returns bytes, as the engine counts them */
 export async function peakOf(engine: StageEngine, load: StageLoad): Promise<number> {
-  const { graph, layers } = load
+  const { graph, layers, recompute = false } = load
   const { optimizer, learningRate } = recipe.parse({})
-  await engine.load({ graph, layers, optimizer, learningRate, clipNorm: 1, seed: 0, memoryBudgetBytes: 0 })
+  const limits = { clipNorm: 1, memoryBudgetBytes: 0, recompute }
+  await engine.load({ graph, layers, optimizer, learningRate, seed: 0, ...limits })
   await engine.writeState(initialState(graph, layers, 0))
   for (let round = 0; round < rounds; round++) await trainRound(engine, load, round)
   const { peakBytes } = await engine.memory()

@@ -27,12 +27,17 @@ export function planFigures(
   )
   return {
     clusters: clusters.map((stages, index) => ({
-      stages: stages.map(({ peer, layers: [from, to] }, position) => ({
-        peer,
-        layers: [from, to],
-        memoryBytes: cost.memoryBytes([from, to]),
-        secondsPerMicroBatch: cost.computeSeconds(placed[index]?.[position] ?? { peer: -1, layers: [0, 0] }),
-      })),
+      stages: stages.map(({ peer, layers: [from, to] }, position) => {
+        const stage = placed[index]?.[position] ?? { peer: -1, layers: [0, 0] }
+        const recompute = cost.recomputes(stage)
+        return {
+          peer,
+          layers: [from, to],
+          memoryBytes: cost.stageBytes(stage),
+          secondsPerMicroBatch: cost.computeSeconds(stage),
+          ...(recompute === undefined ? {} : { recompute }),
+        }
+      }),
       samplesPerSecond: rates[index] ?? 0,
     })),
     rings: ringsOf(clusters).map(({ layers, members }) => ({

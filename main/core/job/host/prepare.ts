@@ -3,15 +3,14 @@ import { BadMessageError, DoesNotFitError, InvalidInputError } from '../../../..
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
-import type { ModelProfile } from '../../../../shared/plan/pool.ts'
 import type { DoesNotFit, Layout, Plan } from '../../../../shared/plan/plan.ts'
 import { clusterName, layersInWords } from '../../../../shared/plan/words.ts'
 import { minute } from '../../../../shared/units.ts'
 import { initialState } from '../../model/initial-state.ts'
-import { profileOf } from '../../model/profile.ts'
+import { tapedMemoryFactor } from '../../model/profile.ts'
 import { sliceState } from '../../model/state.ts'
-import { planPool } from '../../planner/plan-pool.ts'
 import type { StateVector } from '../../ports.ts'
+import { layoutOfJob } from '../job-layout.ts'
 import { measuredPool } from '../measured-pool.ts'
 import { planInForce, positionOf } from '../plan-in-force.ts'
 import { type LinkReport, probedPeers } from '../link-probes.ts'
@@ -102,13 +101,12 @@ export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
 /** The best cut for those present. In a run under way as many clusters as they can be, where the wish is too much. */
 export function layoutFor(host: HostState): Layout | DoesNotFit {
   const { spec, gathering } = host.hosted
-  const profile: ModelProfile = profileOf(spec.graph, spec.recipe)
-  const pool = measuredPool(host.roll.present)
-  const { clusters } = gathering
-  const free = () => planPool({ pool, profile, seed: spec.seed })
-  if (clusters === undefined) return free()
-  const wished = planPool({ pool, profile, seed: spec.seed, clusters })
-  return 'feasible' in wished && host.planNumber > 0 ? free() : wished
+  const { graph, recipe, seed } = spec
+  const pool = measuredPool(host.roll.present, tapedMemoryFactor(graph, recipe))
+  const wishing = (clusters: number | undefined) => layoutOfJob({ pool, graph, recipe, seed, clusters })
+  const wished = wishing(gathering.clusters)
+  const mayDiffer = gathering.clusters !== undefined && host.planNumber > 0
+  return 'feasible' in wished && mayDiffer ? wishing(undefined) : wished
 }
 
 /** Who holds what, where a line has room for it; else how many. */

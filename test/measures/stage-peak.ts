@@ -32,15 +32,22 @@ export interface StageLoad {
 
 /** @returns bytes, as the engine counts them */
 export async function peakOf(engine: StageEngine, load: StageLoad): Promise<number> {
+  const next = await createRounds(engine, load)
+  for (let round = 0; round < rounds; round++) await next()
+  const { peakBytes } = await engine.memory()
+  await engine.unload()
+  return peakBytes
+}
+
+/** A stage that trains: each round has all its micro-batches in flight at once, and ends with an update. */
+export async function createRounds(engine: StageEngine, load: StageLoad): Promise<() => Promise<void>> {
   const { graph, layers, recompute = false } = load
   const { optimizer, learningRate } = recipe.parse({})
   const limits = { clipNorm: 1, memoryBudgetBytes: 0, recompute }
   await engine.load({ graph, layers, optimizer, learningRate, seed: 0, ...limits })
   await engine.writeState(initialState(graph, layers, 0))
-  for (let round = 0; round < rounds; round++) await trainRound(engine, load, round)
-  const { peakBytes } = await engine.memory()
-  await engine.unload()
-  return peakBytes
+  let round = 0
+  return () => trainRound(engine, load, round++)
 }
 
 async function trainRound(

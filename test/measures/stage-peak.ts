@@ -9,8 +9,6 @@ import { elementCount, type HostTensor } from '../../shared/tensor.ts'
 
 const rng = createRng(1)
 const rounds = 3
-/** Every token model of the presets knows these. */
-const tokens = 256
 
 function floats(shape: readonly number[]): HostTensor {
   const data = Float32Array.from({ length: elementCount(shape) }, () => rng.next() - 0.5)
@@ -59,11 +57,11 @@ async function trainRound(
   const shapeOf = (shape: readonly number[] | undefined) => [load.microBatch, ...(shape ?? [])]
   const inputShape = shapeOf(layouts[from]?.inputShape)
   const outputShape = shapeOf(layouts[to - 1]?.outputShape)
-  const takesTokens = from === 0 && graph.input.type === 'tokens'
+  const vocabulary = from === 0 && graph.input.type === 'tokens' ? graph.input.vocabulary : undefined
   const isLeaf = to === graph.layers.length
   const microBatches = Array.from({ length: load.inFlight }, (_, index) => round * load.inFlight + index)
   for (const microBatch of microBatches) {
-    const input = takesTokens ? ids(inputShape, tokens) : floats(inputShape)
+    const input = vocabulary === undefined ? floats(inputShape) : ids(inputShape, vocabulary)
     const request = { microBatch, input, predictUpdates: microBatch % 2 }
     if (!isLeaf) await engine.forward(request)
     else

@@ -57,11 +57,11 @@ async function trainRound(
   const shapeOf = (shape: readonly number[] | undefined) => [load.microBatch, ...(shape ?? [])]
   const inputShape = shapeOf(layouts[from]?.inputShape)
   const outputShape = shapeOf(layouts[to - 1]?.outputShape)
-  const vocabulary = from === 0 && graph.input.type === 'tokens' ? graph.input.vocabulary : undefined
+  const makeInput = inputMaker(graph, from)
   const isLeaf = to === graph.layers.length
   const microBatches = Array.from({ length: load.inFlight }, (_, index) => round * load.inFlight + index)
   for (const microBatch of microBatches) {
-    const input = vocabulary === undefined ? floats(inputShape) : ids(inputShape, vocabulary)
+    const input = makeInput(inputShape)
     const request = { microBatch, input, predictUpdates: microBatch % 2 }
     if (!isLeaf) await engine.forward(request)
     else
@@ -69,4 +69,10 @@ async function trainRound(
   }
   if (!isLeaf) for (const microBatch of microBatches) await engine.backward(microBatch, floats(outputShape))
   await engine.update()
+}
+
+/** The root of a text model takes tokens, every other stage floats. */
+function inputMaker({ input }: ModelGraph, from: number): (shape: readonly number[]) => HostTensor {
+  if (from > 0 || input.type !== 'tokens') return floats
+  return (shape) => ids(shape, input.vocabulary)
 }

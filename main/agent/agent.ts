@@ -13,7 +13,9 @@ import { createChanges } from './changes.ts'
 import { realClock } from './clock.ts'
 import { Comeback, joinedFile } from './comeback.ts'
 import { handleCommands } from './commands.ts'
-import { startEngine } from './engine.ts'
+import { speedOf } from './device.ts'
+import { accelerators, onProcessor, openEngine } from './engine.ts'
+import { type Backend, EngineChoice } from './engine-choice.ts'
 import { resumeHosted } from './host-job.ts'
 import { joinJobOf } from './join-job.ts'
 import { createKeptFile } from './kept-file.ts'
@@ -59,6 +61,7 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
     settings: () => parts.settings,
     ring: changes.ring,
   })
+  const start = engineStarter(home, log)
   const parts: AgentParts = {
     ...{ home, settings, log, swarm, shutdown, changes, lending },
     store: await createShardStore(join(home, 'shards')),
@@ -68,7 +71,7 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
     busy: false,
     backend: settings.engine.backend,
     async startEngine() {
-      const engine = await startEngine(parts.settings.engine.backend)
+      const engine = await start(parts.settings.engine.backend)
       parts.backend = engine.backend
       return engine
     },
@@ -94,6 +97,15 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
     log('info', 'agent ended')
   })
   return { socket: server.socket, ended, shutdown }
+}
+
+/** Engines on the backend of the settings, or on the one chosen. */
+function engineStarter(home: string, log: Log) {
+  const choice = new EngineChoice({
+    ...{ accelerators, onProcessor, open: openEngine, log },
+    speedOf: (engine) => speedOf(home, engine),
+  })
+  return (backend: Backend | 'auto') => (backend === 'auto' ? choice.start() : openEngine(backend))
 }
 
 function comebackOf(parts: AgentParts): Comeback {

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Settings } from '../../shared/settings.ts'
 import type { DeviceReport } from '../../shared/messages/wire.ts'
+import type { FlopsPerSecond } from '../../shared/units.ts'
 import { measureSpeed } from '../core/job/benchmark.ts'
 import type { LentPc } from '../core/job/join-estimate.ts'
 import type { StageEngine } from '../core/ports.ts'
@@ -14,15 +15,20 @@ import { version } from './version.ts'
 
 const cacheOf = (home: string) => createBenchmarkCache(join(home, 'benchmark.json'))
 
+/** How fast an engine trains on this PC: as it was measured before, or measured now. @throws InvariantError */
+export async function speedOf(home: string, engine: StageEngine): Promise<FlopsPerSecond> {
+  const { cpuModel } = await describeDevice()
+  const measure = () => measureSpeed({ engine, clock: realClock })
+  return cacheOf(home).speed({ backend: engine.backend, cpuModel, version }, measure)
+}
+
 /** @throws DeviceMemoryError, InvariantError when the speed cannot be measured */
 export async function reportDevice(
   home: string,
   settings: Settings,
   engine: StageEngine,
 ): Promise<DeviceReport> {
-  const { cpuModel } = await describeDevice()
-  const measure = () => measureSpeed({ engine, clock: realClock })
-  const measured = await cacheOf(home).speed({ backend: engine.backend, cpuModel, version }, measure)
+  const measured = await speedOf(home, engine)
   return {
     displayName: displayNameOf(settings),
     backend: engine.backend,

@@ -1,12 +1,23 @@
 /** The engine that a backend's name stands for, in a thread of its own. */
 import { startEngineThread } from '../edge/engine/tfjs/client.ts'
 import { startWasmEngineThread } from '../edge/engine/wasm/client.ts'
-import type { Settings } from '../../shared/settings.ts'
+import { isInstalled } from '../edge/engine/tfjs/installed.ts'
 import type { EngineThread } from './agent-parts.ts'
+import { type Backend, EngineChoice } from './engine-choice.ts'
+
+/** May be faster than our kernels, where they are installed: only a measurement tells. */
+export const accelerators = (['node-gpu', 'node', 'webgpu'] as const).filter(isInstalled)
+/** Our kernels, and what takes over where they fail: on the same processor it is never faster. */
+export const onProcessor = ['kernels', 'wasm', 'cpu'] as const
 
 /** @throws InvalidInputError when the backend does not open; EngineDiedError when the thread cannot start */
-export function startEngine(backend: Settings['engine']['backend']): Promise<EngineThread> {
+export function openEngine(backend: Backend): Promise<EngineThread> {
   // One thread: several agents may share a PC, and a second thread paid for itself only where a core was free.
   if (backend === 'kernels') return startWasmEngineThread({ kernels: 'auto', threads: 1 })
   return startEngineThread({ backend })
+}
+
+/** The first engine on the processor that computes rightly: to answer, not to train for hours. @throws InvalidInputError */
+export function startAnyEngine(): Promise<EngineThread> {
+  return new EngineChoice({ accelerators: [], onProcessor, open: openEngine, log: () => undefined }).start()
 }

@@ -31,7 +31,7 @@ const digits: DemoRecipe = {
 
 const text: DemoRecipe = {
   data: { type: 'text', path: sample('moby-dick.txt') },
-  updates: 150,
+  updates: 600,
   microBatch: 4,
   averageEveryUpdates: 2,
   learningRate: 0.003,

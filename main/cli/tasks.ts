@@ -15,7 +15,7 @@ export interface PlanTask {
   readonly seed: number
 }
 
-interface DeviceBench {
+export interface DeviceBench {
   readonly cpuModel: string
   readonly cores: number
   readonly totalMemoryBytes: Bytes
@@ -25,8 +25,14 @@ interface DeviceBench {
   readonly backend: string
   /** Measured on a real stage step, forward and backward. */
   readonly flopsPerSecond: FlopsPerSecond
-  /** Every backend there could be: loaded, or why not. */
-  readonly backends: readonly { readonly name: string; readonly loaded: boolean; readonly reason: string }[]
+  /** Every backend there could be: loaded, or why not; its speed where it computes rightly; whether `auto` takes it. */
+  readonly backends: readonly {
+    readonly name: string
+    readonly loaded: boolean
+    readonly reason: string
+    readonly flopsPerSecond?: FlopsPerSecond
+    readonly chosen?: boolean
+  }[]
 }
 
 interface Evaluation {
@@ -67,5 +73,6 @@ export interface Tasks {
     readonly model: string
     readonly shape: readonly number[]
     readonly microBatch?: number
+    readonly backend?: string | undefined
   }): Promise<readonly Bytes[]>
 }

@@ -59,6 +59,12 @@ export interface StageSetup {
   readonly seed: number
   /** Refuse to grow above this; 0: no limit. */
   readonly memoryBudgetBytes: Bytes
+  /**
+   * True: keep only the input of a micro-batch in flight and run its forward pass again in the backward pass; false: keep
+   * what the backward pass needs; absent: that while the budget leaves room. The numbers are the same. An engine that
+   * cannot keep always recomputes.
+   */
+  readonly recompute?: boolean
 }
 
 /** A forward pass of one micro-batch. */

@@ -14,6 +14,8 @@ export const stagePlan = z.strictObject({
   secondsPerMicroBatch: amount,
   /** How its activations travel to the next stage and their gradients back. Absent at the leaf; elsewhere: fp32. */
   codec: codec.optional(),
+  /** Its backward pass runs the forward pass again, for its memory does not hold all that it needs; absent: the engine decides. */
+  recompute: z.boolean().optional(),
 })
 export type StagePlan = z.infer<typeof stagePlan>
 

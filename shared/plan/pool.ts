@@ -13,6 +13,8 @@ export const poolPeer = z.strictObject({
   flopsPerSecond: amount,
   uploadBytesPerSecond: amount,
   downloadBytesPerSecond: amount,
+  /** False: its engine always runs the forward pass again in the backward pass, unless it is a cluster's last. */
+  keeps: z.boolean().optional(),
 })
 export type PoolPeer = z.infer<typeof poolPeer>
 
@@ -36,8 +38,12 @@ export const layerProfile = z.strictObject({
   parameterBytes: amount,
   /** a: bytes of its output that are sent on. */
   activationBytesPerSample: amount,
-  /** w: bytes kept for the backward pass. */
+  /** w: bytes a micro-batch in flight takes where the stage keeps least. */
   workingBytesPerSample: amount,
+  /** The same where it keeps what the backward pass needs; absent in any layer: no stage of this model keeps more. */
+  keptBytesPerSample: amount.optional(),
+  /** Kept besides by the first layer of such a stage: its input. */
+  entryBytesPerSample: amount.optional(),
   /** f: forward only. */
   flopsPerSample: amount,
 })
@@ -60,5 +66,7 @@ export const modelProfile = z.strictObject({
   backwardFactor: z.number().min(0).max(100).default(3),
   /** How activations and gradients travel: `activationBytesPerSample` are those of fp32. */
   codec: codecChoice.default('fp32'),
+  /** β of a stage that keeps what its backward pass needs, and of a cluster's last; absent: as the others. */
+  keepingBackwardFactor: z.number().min(0).max(100).optional(),
 })
 export type ModelProfile = z.infer<typeof modelProfile>

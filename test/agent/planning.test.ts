@@ -2,39 +2,23 @@
 import { describe, expect, it } from 'vitest'
 import { inPlanningThread } from '../../main/agent/planning/thread.ts'
 import { forecastRow } from '../../main/core/job/host-forecast.ts'
-import { planPool } from '../../main/core/planner/plan-pool.ts'
+import { layoutOfJob } from '../../main/core/job/job-layout.ts'
 import { AbortedError, InvalidInputError } from '../../shared/errors.ts'
 import { recipe } from '../../shared/job/recipe.ts'
-import { modelProfile } from '../../shared/plan/pool.ts'
 import { plainGraph } from '../core/pipeline/pool.ts'
 
 const peer = (id: string) => ({
-  ...{ id, memoryBytes: 40, flopsPerSecond: 1000 },
+  ...{ id, memoryBytes: 100_000, flopsPerSecond: 1e6 },
   ...{ uploadBytesPerSecond: 1e6, downloadBytesPerSecond: 1e6 },
 })
 const request = {
   pool: { peers: ['a', 'b', 'c'].map(peer), links: [], defaultLatencySeconds: 0.01 },
-  profile: modelProfile.parse({
-    name: 'three',
-    layers: ['x', 'y', 'z'].map((name) => ({
-      ...{ name, parameterBytes: 4, activationBytesPerSample: 4 },
-      ...{ workingBytesPerSample: 1, flopsPerSample: 10 },
-    })),
-    ...{
-      stateFactor: 3,
-      microBatch: 1,
-      inFlight: 2,
-      accumulate: 2,
-      averageEveryUpdates: 4,
-      backwardFactor: 2,
-    },
-  }),
-  seed: 3,
+  ...{ graph: plainGraph, recipe: recipe.parse({}), seed: 3, clusters: undefined },
 }
 
 describe('the planning thread', () => {
   it('gives the same plan and the same forecast as the planner itself', async () => {
-    expect(await inPlanningThread('plan', request)).toEqual(planPool(request))
+    expect(await inPlanningThread('plan', request)).toEqual(layoutOfJob(request))
     const pc = {
       ...{ memoryBytes: 100_000, flopsPerSecond: 1e9 },
       ...{ uploadBytesPerSecond: 0, downloadBytesPerSecond: 0 },

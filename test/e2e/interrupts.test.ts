@@ -84,7 +84,7 @@ describe('Ctrl-C', () => {
     expect(host.events().find(({ state }) => state === 'lost')).toMatchObject({
       event: 'member',
       displayName: 'member',
-      reason: 'left on purpose',
+      reason: 'left',
     })
     expect((await processesNaming(join(folder, 'host'))).length).toBeGreaterThan(0)
     host.signal('SIGKILL')

@@ -8,10 +8,14 @@ afterAll(() => fleet.end())
 
 describe('a pool with two kinds of engine', () => {
   it('trains one model: Rookery’s own kernels and TensorFlow.js agree about it', async () => {
-    const [memoryBytes] = (await demoBudgetsTask({ model: 'digits-cnn', shape: [2] })) as [number]
+    const budgetOf = async (backend: string) => {
+      const [memoryBytes] = await demoBudgetsTask({ model: 'digits-cnn', shape: [2], backend })
+      return { memoryBytes: memoryBytes!, backend }
+    }
+    const own = await budgetOf('kernels')
     const [host, friend] = await Promise.all([
-      fleet.start('ann', { memoryBytes, backend: 'kernels' }),
-      fleet.start('ben', { memoryBytes, backend: 'wasm' }),
+      fleet.start('ann', own),
+      fleet.start('ben', await budgetOf('wasm')),
     ])
     const gathering = { peers: 2, clusters: 1, deadlineSeconds: 600, inviteHours: 24 }
     const job = digitsJob({ model: 'digits-cnn', target: { updates: 60 }, gathering })
@@ -22,7 +26,7 @@ describe('a pool with two kinds of engine', () => {
     expect(scores.accuracy).toBeGreaterThan(0.9)
     expect(scores.accuracy).toBeCloseTo(result.validation!.accuracy, 2)
     expect(scores.loss).toBeCloseTo(result.validation!.loss, 2)
-    const [own] = (await host.client.command('status', {})).job!.members
-    expect(own!.peakTensorBytes).toBeLessThanOrEqual(memoryBytes)
+    const [ann] = (await host.client.command('status', {})).job!.members
+    expect(ann!.peakTensorBytes).toBeLessThanOrEqual(own.memoryBytes)
   })
 })

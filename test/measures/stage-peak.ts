@@ -9,8 +9,6 @@ import { elementCount, type HostTensor } from '../../shared/tensor.ts'
 
 const rng = createRng(1)
 const rounds = 3
-/** Every token model of the presets knows these. */
-const tokens = 256
 
 function floats(shape: readonly number[]): HostTensor {
   const data = Float32Array.from({ length: elementCount(shape) }, () => rng.next() - 0.5)
@@ -27,18 +25,27 @@ export interface StageLoad {
   readonly layers: LayerRange
   readonly microBatch: number
   readonly inFlight: number
+  readonly recompute?: boolean
 }
 
 /** @returns bytes, as the engine counts them */
 export async function peakOf(engine: StageEngine, load: StageLoad): Promise<number> {
-  const { graph, layers } = load
-  const { optimizer, learningRate } = recipe.parse({})
-  await engine.load({ graph, layers, optimizer, learningRate, clipNorm: 1, seed: 0, memoryBudgetBytes: 0 })
-  await engine.writeState(initialState(graph, layers, 0))
-  for (let round = 0; round < rounds; round++) await trainRound(engine, load, round)
+  const next = await createRounds(engine, load)
+  for (let round = 0; round < rounds; round++) await next()
   const { peakBytes } = await engine.memory()
   await engine.unload()
   return peakBytes
+}
+
+/** A stage that trains: each round has all its micro-batches in flight at once, and ends with an update. */
+export async function createRounds(engine: StageEngine, load: StageLoad): Promise<() => Promise<void>> {
+  const { graph, layers, recompute = false } = load
+  const { optimizer, learningRate } = recipe.parse({})
+  const limits = { clipNorm: 1, memoryBudgetBytes: 0, recompute }
+  await engine.load({ graph, layers, optimizer, learningRate, seed: 0, ...limits })
+  await engine.writeState(initialState(graph, layers, 0))
+  let round = 0
+  return () => trainRound(engine, load, round++)
 }
 
 async function trainRound(
@@ -50,11 +57,11 @@ async function trainRound(
   const shapeOf = (shape: readonly number[] | undefined) => [load.microBatch, ...(shape ?? [])]
   const inputShape = shapeOf(layouts[from]?.inputShape)
   const outputShape = shapeOf(layouts[to - 1]?.outputShape)
-  const takesTokens = from === 0 && graph.input.type === 'tokens'
+  const makeInput = inputMaker(graph, from)
   const isLeaf = to === graph.layers.length
   const microBatches = Array.from({ length: load.inFlight }, (_, index) => round * load.inFlight + index)
   for (const microBatch of microBatches) {
-    const input = takesTokens ? ids(inputShape, tokens) : floats(inputShape)
+    const input = makeInput(inputShape)
     const request = { microBatch, input, predictUpdates: microBatch % 2 }
     if (!isLeaf) await engine.forward(request)
     else
@@ -62,4 +69,10 @@ async function trainRound(
   }
   if (!isLeaf) for (const microBatch of microBatches) await engine.backward(microBatch, floats(outputShape))
   await engine.update()
+}
+
+/** The root of a text model takes tokens, every other stage floats. */
+function inputMaker({ input }: ModelGraph, from: number): (shape: readonly number[]) => HostTensor {
+  if (from > 0 || input.type !== 'tokens') return floats
+  return (shape) => ids(shape, input.vocabulary)
 }

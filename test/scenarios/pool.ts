@@ -2,7 +2,7 @@
 import { requestAdmission } from '../../main/core/job/admission.ts'
 import type { HostedJob } from '../../main/core/job/host/host-state.ts'
 import { hostJob, joinJob, type Participation } from '../../main/core/job/participant.ts'
-import { planPool, type PlanRequest } from '../../main/core/planner/plan-pool.ts'
+import { layoutOfJob, type LayoutRequest } from '../../main/core/job/job-layout.ts'
 import type { FinishedModel, Log, SavedRun, ShardStore, StateVector, Vault } from '../../main/core/ports.ts'
 import { DiskFullError, InvariantError } from '../../shared/errors.ts'
 import type { JobSpec } from '../../shared/job/spec.ts'
@@ -212,7 +212,10 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
       Promise.resolve({ job, peer, role: 'member', expiresAt: 1, signature: '0'.repeat(128) }),
     checkSecret: (secret) => (secret === 'secret' ? undefined : 'wrong-secret'),
   }
-  const hostPorts = { ...portsOf('host'), plan: (request: PlanRequest) => Promise.resolve(planPool(request)) }
+  const hostPorts = {
+    ...portsOf('host'),
+    plan: (request: LayoutRequest) => Promise.resolve(layoutOfJob(request)),
+  }
   const host = {
     name: 'host',
     participation: hostJob(hostPorts, hosted, () => undefined),

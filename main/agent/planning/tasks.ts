@@ -2,10 +2,10 @@
 import type { HostForecast } from '../../../shared/messages/cards.ts'
 import type { DoesNotFit, Layout } from '../../../shared/plan/plan.ts'
 import { forecastRow, type ForecastRequest } from '../../core/job/host-forecast.ts'
-import { planPool, type PlanRequest } from '../../core/planner/plan-pool.ts'
+import { layoutOfJob, type LayoutRequest } from '../../core/job/job-layout.ts'
 
 export interface PlanningTasks {
-  plan: { in: PlanRequest; out: Layout | DoesNotFit }
+  plan: { in: LayoutRequest; out: Layout | DoesNotFit }
   /** A row for each number of peers. */
   forecast: {
     in: { request: ForecastRequest; peers: readonly number[] }
@@ -17,6 +17,6 @@ export type PlanningTask = keyof PlanningTasks
 type Deeds = { readonly [N in PlanningTask]: (input: PlanningTasks[N]['in']) => PlanningTasks[N]['out'] }
 
 export const planningDeeds: Deeds = {
-  plan: planPool,
+  plan: layoutOfJob,
   forecast: ({ request, peers }) => peers.map((count) => forecastRow(request, count)),
 }

@@ -1,51 +1,83 @@
-/** `rookery bench device`: what this PC is, which backends load, and how fast the chosen one trains. */
+/** `rookery bench device`: what this PC is, which backends load and compute rightly, and how fast each trains. */
 import { type BackendProbe, backendNames, probeBackends } from '../../edge/engine/tfjs/backends.ts'
 import { InvalidInputError, reportOf } from '../../../shared/errors.ts'
+import type { FlopsPerSecond } from '../../../shared/units.ts'
 import { measureSpeed } from '../../core/job/benchmark.ts'
+import { whyWrong } from '../../core/job/known-answer.ts'
 import { type DeviceDescription, describeDevice } from '../../edge/device/device.ts'
 import { realClock } from '../clock.ts'
-import { startEngine } from '../engine.ts'
+import { openEngine } from '../engine.ts'
+import type { Backend } from '../engine-choice.ts'
 
 export interface DeviceBench extends DeviceDescription {
   readonly backend: string
-  readonly flopsPerSecond: number
-  readonly backends: readonly (BackendProbe | KernelsProbe)[]
+  readonly flopsPerSecond: FlopsPerSecond
+  readonly backends: readonly BackendBench[]
 }
 
-type KernelsProbe = Omit<BackendProbe, 'name'> & { readonly name: 'kernels' }
+interface BackendBench extends Omit<BackendProbe, 'name'> {
+  readonly name: Backend
+  /** Absent where it does not load or computes wrongly. */
+  readonly flopsPerSecond?: FlopsPerSecond
+  /** What `auto` takes on this PC. */
+  readonly chosen: boolean
+}
 
-/** @throws InvalidInputError for a backend that does not load */
+type Measured = Omit<BackendBench, 'chosen'> & { readonly backend?: string }
+
+/** @throws InvalidInputError for a backend that does not load or computes wrongly */
 export async function benchDeviceTask({
   backend = 'auto',
 }: {
   readonly backend?: string
 }): Promise<DeviceBench> {
-  const name = [...backendNames, 'kernels' as const, 'auto' as const].find((known) => known === backend)
+  const names = [...backendNames, 'kernels' as const]
+  const name = [...names, 'auto' as const].find((known) => known === backend)
   if (name === undefined)
-    throw new InvalidInputError(
-      `there is no backend "${backend}"; take auto, ${backendNames.join(', ')}, kernels`,
-    )
-  const engine = await startEngine(name)
-  try {
-    const flopsPerSecond = await measureSpeed({ engine, clock: realClock })
-    return {
-      ...(await describeDevice()),
-      backend: engine.backend,
-      flopsPerSecond,
-      backends: [...(await probeBackends()), await probeKernels()],
-    }
-  } finally {
-    await engine.stop()
+    throw new InvalidInputError(`there is no backend "${backend}"; take auto, ${names.join(', ')}`)
+  const measured = await measureAll(name)
+  const chosen = measured.toSorted((a, b) => speedIn(b) - speedIn(a))[0]
+  const used = name === 'auto' ? chosen : measured.find((one) => one.name === name)
+  if (used?.backend === undefined)
+    throw new InvalidInputError(`the engine ${used?.name ?? backend} cannot be used: ${used?.reason ?? ''}`)
+  return {
+    ...(await describeDevice()),
+    backend: used.backend,
+    flopsPerSecond: speedIn(used),
+    backends: measured.map(({ backend: _named, ...one }) => ({ ...one, chosen: one.name === chosen?.name })),
   }
 }
 
-async function probeKernels(): Promise<KernelsProbe> {
+const speedIn = ({ flopsPerSecond = 0 }: Measured): FlopsPerSecond => flopsPerSecond
+
+/** Every backend, or only the one asked for; those that are not measured are told all the same. */
+async function measureAll(wanted: Backend | 'auto'): Promise<readonly Measured[]> {
+  const all: Measured[] = []
+  const probes = [...(await probeBackends()), { name: 'kernels' as const, loaded: true, reason: '' }]
+  for (const probe of probes)
+    all.push(probe.loaded && (wanted === 'auto' || wanted === probe.name) ? await measure(probe.name) : probe)
+  return all
+}
+
+async function measure(name: Backend): Promise<Measured> {
   try {
-    const engine = await startEngine('kernels')
-    await engine.stop()
-    const width = engine.backend.replace('kernels-', '')
-    return { name: 'kernels', loaded: true, reason: `Rookery’s own; the ${width} ones are quicker here.` }
+    const engine = await openEngine(name)
+    try {
+      const wrong = await whyWrong(engine)
+      if (wrong !== undefined) return { name, loaded: true, reason: wrong }
+      const flopsPerSecond = await measureSpeed({ engine, clock: realClock })
+      return { name, loaded: true, reason: reasonOf(engine.backend), flopsPerSecond, backend: engine.backend }
+    } finally {
+      await engine.stop()
+    }
   } catch (error) {
-    return { name: 'kernels', loaded: false, reason: reportOf(error).message }
+    return { name, loaded: false, reason: reportOf(error).message }
   }
+}
+
+function reasonOf(backend: string): string {
+  const width = /^kernels-(\w+)$/.exec(backend)?.[1]
+  return width === undefined
+    ? 'It starts and computes rightly.'
+    : `Rookery’s own; the ${width} ones are quicker here and compute rightly.`
 }

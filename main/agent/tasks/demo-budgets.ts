@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../../shared/errors.ts'
 import { recipe } from '../../../shared/job/recipe.ts'
 import type { ModelProfile } from '../../../shared/plan/pool.ts'
 import type { Bytes } from '../../../shared/units.ts'
-import { profileOf } from '../../core/model/profile.ts'
+import { profileOf, tapedMemoryFactor } from '../../core/model/profile.ts'
 import { createCostModel } from '../../core/planner/cost.ts'
 import { resolveModel } from '../models.ts'
 
@@ -17,19 +17,24 @@ export async function demoBudgetsTask(task: {
   readonly model: string
   readonly shape: readonly number[]
   readonly microBatch?: number
+  /** Of the peers; undefined: our own kernels. */
+  readonly backend?: string | undefined
 }): Promise<readonly Bytes[]> {
   const graph = await resolveModel(task.model)
   const settings = recipe.parse(
     task.microBatch === undefined ? {} : { schedule: { microBatch: task.microBatch } },
   )
   const profile = profileOf(graph, settings)
+  // Whatever is not our own kernels is TensorFlow.js, of whose memory the planner counts less.
+  const isOwn = task.backend === undefined || ['auto', 'kernels'].includes(task.backend)
+  const factor = isOwn ? 1 : tapedMemoryFactor(graph, settings)
   const deepest = Math.max(...task.shape)
   if (deepest > graph.layers.length)
     throw new InvalidInputError(
       `a model of ${graph.layers.length} layers cannot be cut into ${deepest} stages; use fewer peers or more clusters`,
     )
   return task.shape.flatMap((depth) => {
-    const budget = Math.ceil(evenCut(profile, depth))
+    const budget = Math.ceil(factor * evenCut(profile, depth))
     return Array.from({ length: depth }, () => budget)
   })
 }

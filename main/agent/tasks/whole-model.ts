@@ -1,8 +1,8 @@
 /** A finished model on an engine, whole, ready to answer. */
 import { recipe } from '../../../shared/job/recipe.ts'
-import { startEngineThread } from '../../edge/engine/tfjs/client.ts'
 import { type LoadedModel, loadModel } from '../../edge/store/trained-models.ts'
 import type { EngineThread } from '../agent-parts.ts'
+import { startAnyEngine } from '../engine.ts'
 
 /** Load, use, give back. @throws InvalidInputError for a folder that holds no model */
 export async function withModel<T>(
@@ -10,7 +10,7 @@ export async function withModel<T>(
   use: (model: LoadedModel, engine: EngineThread) => Promise<T>,
 ): Promise<T> {
   const model = await loadModel(directory)
-  const engine = await startEngineThread({ backend: 'auto' })
+  const engine = await startAnyEngine()
   try {
     const layers = [0, model.graph.layers.length] as const
     await engine.load({

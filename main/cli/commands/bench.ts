@@ -1,6 +1,7 @@
 /** `rookery bench device`: what this PC would bring to a pool. */
 import type { AddCommand, CommonOptions } from '../context.ts'
 import { jsonOption } from '../context.ts'
+import type { DeviceBench } from '../tasks.ts'
 import { formatBytes, formatFlops } from '../view/numbers.ts'
 
 export const addBench: AddCommand = (program, context) => {
@@ -23,10 +24,14 @@ export const addBench: AddCommand = (program, context) => {
           `${found.cpuModel}, ${found.cores} cores, ${found.platform}`,
           `memory: ${formatBytes(found.availableMemoryBytes)} free of ${formatBytes(found.totalMemoryBytes)}`,
           `a training step runs at ${formatFlops(found.flopsPerSecond)} on the engine ${found.backend}`,
-          ...found.backends.map(
-            ({ name, loaded, reason }) => `${name}: ${loaded ? 'loads' : 'does not load'}. ${reason}`,
-          ),
+          ...found.backends.map(backendLine),
         ].join('\n'),
       )
     })
+}
+
+function backendLine(of: DeviceBench['backends'][number]): string {
+  const speed = of.flopsPerSecond === undefined ? '' : ` at ${formatFlops(of.flopsPerSecond)}`
+  const chosen = of.chosen === true ? ', chosen' : ''
+  return `${of.name}: ${of.loaded ? 'loads' : 'does not load'}${speed}${chosen}. ${of.reason}`
 }

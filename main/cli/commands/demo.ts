@@ -152,7 +152,8 @@ async function demoPeers({ options, context, model, shape }: Demo): Promise<Demo
   if (shape.every((stages) => stages === 1)) return names.map((name) => ({ name }))
   const tasks = await context.loadTasks()
   const { microBatch } = model.recipe
-  const budgets = await tasks.demoBudgetsTask({ model: model.reference, shape, microBatch })
+  const { backend } = options
+  const budgets = await tasks.demoBudgetsTask({ model: model.reference, shape, microBatch, backend })
   return names.map((name, index) => {
     const memoryBytes = budgets[index]
     return memoryBytes === undefined ? { name } : { name, memoryBytes }

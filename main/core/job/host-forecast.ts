@@ -4,8 +4,7 @@ import type { HostForecast } from '../../../shared/messages/cards.ts'
 import type { ModelGraph } from '../../../shared/model/graph.ts'
 import type { Layout } from '../../../shared/plan/plan.ts'
 import type { Pool } from '../../../shared/plan/pool.ts'
-import { profileOf } from '../model/profile.ts'
-import { planPool } from '../planner/plan-pool.ts'
+import { layoutOfJob } from './job-layout.ts'
 import type { LentPc } from './join-estimate.ts'
 import { planInForce } from './plan-in-force.ts'
 
@@ -54,12 +53,7 @@ function secondsOf(layout: Layout, { recipe, updates }: ForecastRequest): number
 
 function planFor(request: ForecastRequest, peers: number, line: Line): number | undefined {
   const { graph, recipe, seed, clusters, pc } = request
-  const layout = planPool({
-    pool: poolOf(pc, peers, line),
-    profile: profileOf(graph, recipe),
-    seed,
-    ...(clusters === undefined ? {} : { clusters }),
-  })
+  const layout = layoutOfJob({ pool: poolOf(pc, peers, line), graph, recipe, seed, clusters })
   return 'feasible' in layout ? undefined : secondsOf(layout, request)
 }
 

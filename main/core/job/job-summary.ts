@@ -22,14 +22,16 @@ export function wholeModel(graph: ModelGraph, recipe: Recipe): Pick<Summary, 'pa
 }
 
 export function summaryOf({ name, graph, recipe }: JobSpec): Summary {
-  const { layers, microBatch, backwardFactor, accumulate, averageEveryUpdates } = profileOf(graph, recipe)
+  const profile = profileOf(graph, recipe)
+  const { layers, microBatch, accumulate, averageEveryUpdates } = profile
   // The last layer's output stays where the loss is.
   const borders = layers.slice(0, -1).map((layer) => layer.activationBytesPerSample)
   const forward = layers.reduce((sum, layer) => sum + layer.flopsPerSample, 0)
   return {
     ...{ name, model: graph.name },
     ...wholeModel(graph, recipe),
-    flopsPerSample: forward * (1 + backwardFactor),
+    // Whoever is asked has memory for more than the least, or it would not be asked.
+    flopsPerSample: forward * (1 + (profile.keepingBackwardFactor ?? profile.backwardFactor)),
     activationBytesPerSample: borders.length === 0 ? [0, 0] : [Math.min(...borders), Math.max(...borders)],
     samplesBetweenAverages: averageEveryUpdates * accumulate * microBatch,
   }

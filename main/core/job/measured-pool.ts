@@ -13,11 +13,17 @@ export interface MeasuredPeer {
 /** A peer alone in its pool needs no uplink; any positive number says "not the limit". */
 const aloneBytesPerSecond = 1e9
 
+/** Engines that run the forward pass again in the backward pass whatever they are told, by their backend's name. */
+const alwaysRecomputes = (backend: string) => backend.startsWith('tfjs-')
+
 /**
  * Upload of a peer: the best rate at which it reached another; download: the best at which another reached it.
  * A pair's latency is half the shorter of its two round trips.
+ *
+ * @param tapedMemoryFactor - how many times what the planner counts a stage takes on TensorFlow.js: the memory of a peer
+ *   with such an engine counts for so much less
  */
-export function measuredPool(peers: readonly MeasuredPeer[]): Pool {
+export function measuredPool(peers: readonly MeasuredPeer[], tapedMemoryFactor = 1): Pool {
   const best = (rates: readonly number[]) =>
     peers.length === 1 ? aloneBytesPerSecond : Math.max(0, ...rates)
   const known = new Set(peers.map(({ peer }) => peer))
@@ -39,7 +45,9 @@ export function measuredPool(peers: readonly MeasuredPeer[]): Pool {
   return {
     peers: peers.map(({ peer, device }) => ({
       id: peer,
-      memoryBytes: device.memoryBytes,
+      ...(alwaysRecomputes(device.backend)
+        ? { memoryBytes: device.memoryBytes / tapedMemoryFactor, keeps: false }
+        : { memoryBytes: device.memoryBytes }),
       flopsPerSecond: device.flopsPerSecond,
       uploadBytesPerSecond: best(ways.filter((way) => way.from === peer).map((way) => way.bytesPerSecond)),
       downloadBytesPerSecond: best(ways.filter((way) => way.peer === peer).map((way) => way.bytesPerSecond)),

@@ -3,8 +3,13 @@ import { InvariantError } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
 import type { Recipe } from '../../../shared/job/recipe.ts'
 import type { Layout, Plan, RingPlan, StagePosition } from '../../../shared/plan/plan.ts'
-import { mostInFlight } from '../model/profile.ts'
+import { type AssumedSchedule, mostInFlight } from '../model/profile.ts'
 import { ringsOf } from '../planner/rings.ts'
+
+/** K of a cluster of so many stages, and A of one that is the deepest, where the recipe does not say. */
+export function scheduleOf(depth: number): AssumedSchedule {
+  return { inFlight: Math.min(mostInFlight, depth === 1 ? 1 : depth + 1), accumulate: 2 * depth }
+}
 
 /**
  * Resolve what the recipe leaves open: A = 2P of the longest cluster keeps staleness below one update
@@ -13,10 +18,10 @@ import { ringsOf } from '../planner/rings.ts'
  */
 export function planInForce(layout: Layout, recipe: Recipe, number: number): Plan {
   const depths = layout.clusters.map((cluster) => cluster.stages.length)
-  const accumulate = recipe.schedule.accumulate ?? 2 * Math.max(...depths)
+  const accumulate = recipe.schedule.accumulate ?? scheduleOf(Math.max(...depths)).accumulate
   const most = accumulate * recipe.sync.averageEveryUpdates
   const inFlight = depths.map((depth) =>
-    Math.min(most, recipe.schedule.inFlight ?? Math.min(mostInFlight, depth === 1 ? 1 : depth + 1)),
+    Math.min(most, recipe.schedule.inFlight ?? scheduleOf(depth).inFlight),
   )
   return { number, layout, accumulate, inFlight, active: layout.clusters.map((_, index) => index) }
 }

@@ -4,6 +4,10 @@
  * p, a, w, f: parameter, activation and working bytes and FLOPs of a layer · s: state factor · β: backward factor ·
  * b: samples a micro-batch · K: in flight · A: micro-batches an update · H: updates between averages · T: the busiest
  * resource's seconds a micro-batch · R: a micro-batch's round trip · U, D: upload and download of a peer.
+ *
+ * A stage runs in one of two ways. It recomputes: least memory, β. Or it keeps what its backward pass needs, where its
+ * peer's budget allows: more memory, a smaller β. The last stage of a cluster has one micro-batch at a time, so it
+ * keeps within the least memory. What fits a pool is a matter of the least memory alone; the ways decide how fast it is.
  */
 import { type Codec, bytesShare } from '../../../shared/codec/codec.ts'
 import { InvariantError } from '../../../shared/errors.ts'
@@ -28,12 +32,23 @@ export interface ClusterCost {
   readonly averagingLoad: Seconds
 }
 
+/** What stages that keep need beyond the others. */
+export interface Keeping {
+  readonly backwardFactor: number
+  /** Sums over layers [0, index) of kept bytes a sample of each micro-batch in flight. */
+  readonly sums: Float64Array
+  /** The same of a stage's first layer, besides. */
+  readonly entry: Float64Array
+}
+
 export interface CostModel {
   readonly pool: Pool
   readonly profile: ModelProfile
   readonly links: LinkTable
   /** Sums over layers [0, index) of parameter bytes, working bytes a sample, and FLOPs a sample. */
   readonly sums: { readonly p: Float64Array; readonly w: Float64Array; readonly f: Float64Array }
+  /** Of stages that keep; undefined: the profile knows of none. */
+  readonly keeping: Keeping | undefined
   /**
    * A micro-batch's bytes over a cut before layer `index`; 0 at both ends of the model. In the profile's codec, and
    * where that is left to the plan in int8: no line need carry more.
@@ -41,7 +56,12 @@ export interface CostModel {
   readonly cutBytes: Float64Array
   /** Samples of a cluster between two averages: H·A·b. */
   readonly samplesBetweenAverages: number
+  /** The least that a stage of these layers takes. */
   memoryBytes(layers: LayerRange): Bytes
+  /** What a stage takes in the way it runs. */
+  stageBytes(stage: Stage): Bytes
+  /** Whether a stage runs its forward pass again; undefined: the profile does not tell the ways apart. */
+  recomputes(stage: Stage): boolean | undefined
   computeSeconds(stage: Stage): Seconds
   /** @param codecs - of the borders, root first; absent: that of `cutBytes`, and its reading and writing not counted */
   clusterCost(stages: readonly Stage[], codecs?: readonly Codec[]): ClusterCost
@@ -84,8 +104,21 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     if (peer === undefined) throw new InvariantError(`the pool has no peer number ${place}`)
     return peer
   }
-  const computeSeconds = ({ peer, layers: run }: Stage) =>
-    (b * between(sums.f, run) * (1 + backwardFactor)) / peerAt(peer).flopsPerSecond
+  const memoryBytes = (run: LayerRange) => between(sums.p, run) * (1 + s) + b * K * between(sums.w, run)
+  const keeping = keepingOf(profile)
+  const keptBytes = (run: LayerRange, { sums: kept, entry }: Keeping) =>
+    between(sums.p, run) * (1 + s) + b * K * ((entry[run[0]] ?? 0) + between(kept, run))
+  const isLast = ([, to]: LayerRange) => to === layers.length
+  const recomputes = ({ peer, layers: run }: Stage) => {
+    if (keeping === undefined) return undefined
+    if (isLast(run)) return false
+    const { keeps, memoryBytes: lent } = peerAt(peer)
+    return keeps === false || keptBytes(run, keeping) > lent
+  }
+  const factorOf = (stage: Stage) =>
+    keeping === undefined || recomputes(stage) === true ? backwardFactor : keeping.backwardFactor
+  const computeSeconds = (stage: Stage) =>
+    (b * between(sums.f, stage.layers) * (1 + factorOf(stage))) / peerAt(stage.peer).flopsPerSecond
   const loadOf = ({ peer, layers: run }: Stage) =>
     transferSeconds(between(sums.p, run), peerAt(peer).uploadBytesPerSecond)
 
@@ -98,7 +131,13 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     sums,
     cutBytes,
     samplesBetweenAverages: profile.averageEveryUpdates * profile.accumulate * b,
-    memoryBytes: (run) => between(sums.p, run) * (1 + s) + b * K * between(sums.w, run),
+    keeping,
+    memoryBytes,
+    stageBytes: (stage) =>
+      keeping === undefined || isLast(stage.layers) || recomputes(stage) === true
+        ? memoryBytes(stage.layers)
+        : keptBytes(stage.layers, keeping),
+    recomputes,
     computeSeconds,
     clusterCost: (stages, codecs) => clusterCost(stages, { ...base, codecs }, { b, K }),
     averagingSeconds(clusters, largestLoad) {
@@ -106,6 +145,16 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
       if (count < 2) return 0
       return ((2 * (count - 1)) / count) * largestLoad + 2 * (count - 1) * ringLatency(clusters)
     },
+  }
+}
+
+function keepingOf({ layers, keepingBackwardFactor }: ModelProfile): Keeping | undefined {
+  const kept = layers.flatMap(({ keptBytesPerSample }) => keptBytesPerSample ?? [])
+  if (keepingBackwardFactor === undefined || kept.length < layers.length) return undefined
+  return {
+    backwardFactor: keepingBackwardFactor,
+    sums: sumsOf(kept),
+    entry: Float64Array.from(layers, ({ entryBytesPerSample }) => entryBytesPerSample ?? 0),
   }
 }
 

@@ -31,13 +31,14 @@ export function planFigures(
     clusters: clusters.map((stages, index) => ({
       stages: stages.map(({ peer, layers: [from, to] }, position) => {
         const codec = codecs[index]?.[position]
+        const stage = placed[index]?.[position] ?? { peer: -1, layers: [0, 0] }
+        const recompute = cost.recomputes(stage)
         return {
           peer,
           layers: [from, to],
-          memoryBytes: cost.memoryBytes([from, to]),
-          secondsPerMicroBatch: cost.computeSeconds(
-            placed[index]?.[position] ?? { peer: -1, layers: [0, 0] },
-          ),
+          memoryBytes: cost.stageBytes(stage),
+          secondsPerMicroBatch: cost.computeSeconds(stage),
+          ...(recompute === undefined ? {} : { recompute }),
           ...(codec === undefined ? {} : { codec }),
         }
       }),

@@ -37,7 +37,8 @@ describe('the profile of a model', () => {
       factor({ type: 'sgd', learningRate: 0.1 }),
       factor({ type: 'sgd', learningRate: 0.1, momentum: 0.9 }),
       factor({ type: 'adamw', learningRate: 0.1 }),
-    ]).toEqual([4, 5, 6])
+      factor({ type: 'lamb', learningRate: 0.1 }),
+    ]).toEqual([3, 4, 5, 6])
   })
 
   it('takes the schedule from the recipe, and what it leaves open from the caller', () => {
@@ -64,7 +65,7 @@ describe('the profile of a model', () => {
   it('bounds, for every stage, K inputs kept in flight and one recomputed backward pass', () => {
     const graph = preset('gpt-mini')
     const inFlight = 5
-    // With one in flight, working bytes are input and backward pass of the layer itself.
+    // With one in flight, working bytes are input and a whole pass of the layer itself.
     const alone = profileOf(graph, plain, { inFlight: 1, accumulate: 1 }).layers
     const layers = profileOf(graph, plain, { inFlight, accumulate: 1 }).layers
     const inputs = layoutOfGraph(graph).map((layout) => 4 * elementCount(layout.inputShape))

@@ -20,6 +20,29 @@ export function memoryOf(profile: ModelProfile, from: number, to: number): numbe
   return p * (1 + profile.stateFactor) + profile.microBatch * profile.inFlight * w
 }
 
+/** The same of a stage that keeps what its backward pass needs. */
+function keptMemoryOf(profile: ModelProfile, from: number, to: number): number {
+  const { microBatch: b, inFlight: K, stateFactor: s } = profile
+  const run = profile.layers.slice(from, to)
+  const p = run.reduce((sum, layer) => sum + layer.parameterBytes, 0)
+  const kept = run.reduce((sum, layer) => sum + layer.keptBytesPerSample!, run[0]!.entryBytesPerSample!)
+  return p * (1 + s) + b * K * kept
+}
+
+/** Whether a stage has to run its forward passes again. */
+export function recomputes(pool: Pool, profile: ModelProfile, { peer, from, to }: PlainStage): boolean {
+  if (profile.keepingBackwardFactor === undefined) return true
+  const { keeps, memoryBytes } = pool.peers[peer]!
+  return to < profile.layers.length && (keeps === false || keptMemoryOf(profile, from, to) > memoryBytes)
+}
+
+/** What a stage takes, the way it runs. */
+export function stageMemoryOf(pool: Pool, profile: ModelProfile, stage: PlainStage): number {
+  const { from, to } = stage
+  const least = to === profile.layers.length || recomputes(pool, profile, stage)
+  return least ? memoryOf(profile, from, to) : keptMemoryOf(profile, from, to)
+}
+
 function linkOf(pool: Pool, x: number, y: number) {
   const ids = [pool.peers[x]!.id, pool.peers[y]!.id]
   const link = pool.links.findLast(({ between }) => ids.includes(between[0]) && ids.includes(between[1]))
@@ -40,7 +63,8 @@ export function clusterRate(pool: Pool, profile: ModelProfile, stages: readonly 
   stages.forEach((stage, index) => {
     const peer = pool.peers[stage.peer]!
     const f = profile.layers.slice(stage.from, stage.to).reduce((sum, layer) => sum + layer.flopsPerSample, 0)
-    const compute = (b * f * (1 + backwardFactor)) / peer.flopsPerSecond
+    const factor = recomputes(pool, profile, stage) ? backwardFactor : profile.keepingBackwardFactor!
+    const compute = (b * f * (1 + factor)) / peer.flopsPerSecond
     const moved = A(index) + A(index - 1)
     T = Math.max(T, compute, over(moved, peer.uploadBytesPerSecond), over(moved, peer.downloadBytesPerSecond))
     R += compute

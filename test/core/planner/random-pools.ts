@@ -74,3 +74,20 @@ export function randomCase(
   )
   return { pool: randomPool(rng, peers, modelBytes), profile }
 }
+
+/** The same, with stages that may keep what their backward passes need where their peer's engine and memory allow. */
+export function inTwoWays(
+  { pool, profile }: { pool: Pool; profile: ModelProfile },
+  rng: Rng,
+): { pool: Pool; profile: ModelProfile } {
+  const layers = profile.layers.map((layer) => ({
+    ...layer,
+    keptBytesPerSample: layer.workingBytesPerSample * draw(rng, 1, 20),
+    entryBytesPerSample: draw(rng, 1e3, 1e6),
+  }))
+  const peers = pool.peers.map((peer) => (rng.next() < 0.2 ? { ...peer, keeps: false } : peer))
+  return {
+    pool: { ...pool, peers },
+    profile: { ...profile, layers, backwardFactor: 3, keepingBackwardFactor: 2 },
+  }
+}

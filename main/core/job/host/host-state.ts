@@ -5,7 +5,7 @@ import type { JobPhase } from '../../../../shared/messages/control.ts'
 import type { Certificate, DeviceReport, Refusal, WireHeader } from '../../../../shared/messages/wire.ts'
 import type { Scores, Tally } from '../../../../shared/model/graph.ts'
 import type { DoesNotFit, Layout, Plan } from '../../../../shared/plan/plan.ts'
-import type { PlanRequest } from '../../planner/plan-pool.ts'
+import type { LayoutRequest } from '../job-layout.ts'
 import type { Clock, FinishedModel, Links, Log, SavedRun, Vault } from '../../ports.ts'
 import { type Checkpoint, type Trained, untrained } from '../checkpoint.ts'
 import { Curve } from '../curve.ts'
@@ -22,7 +22,7 @@ export interface HostPorts {
   readonly log: Log
   readonly vault: Vault
   /** `planPool` of the planner, wherever it runs; the same request gives the same plan. @throws AbortedError */
-  readonly plan: (request: PlanRequest, signal: AbortSignal) => Promise<Layout | DoesNotFit>
+  readonly plan: (request: LayoutRequest, signal: AbortSignal) => Promise<Layout | DoesNotFit>
 }
 
 /** When the host stops waiting and plans. */

@@ -4,14 +4,14 @@ import { BadMessageError, DoesNotFitError, InvalidInputError } from '../../../..
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
-import type { ModelProfile } from '../../../../shared/plan/pool.ts'
 import type { DoesNotFit, Layout, Plan } from '../../../../shared/plan/plan.ts'
 import { clusterName, layersInWords } from '../../../../shared/plan/words.ts'
 import { minute } from '../../../../shared/units.ts'
 import { initialState } from '../../model/initial-state.ts'
-import { profileOf } from '../../model/profile.ts'
+import { tapedMemoryFactor } from '../../model/profile.ts'
 import { sliceState } from '../../model/state.ts'
 import type { StateVector } from '../../ports.ts'
+import { layoutOfJob } from '../job-layout.ts'
 import { measuredPool } from '../measured-pool.ts'
 import { planInForce, positionOf } from '../plan-in-force.ts'
 import { type LinkReport, probedPeers } from '../link-probes.ts'
@@ -111,13 +111,13 @@ export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
 /** The best cut for those present. In a run under way as many clusters as they can be, where the wish is too much. */
 export async function layoutFor(host: HostState, signal: AbortSignal): Promise<Layout | DoesNotFit> {
   const { spec, gathering } = host.hosted
-  const profile: ModelProfile = profileOf(spec.graph, spec.recipe)
-  const pool = measuredPool(host.roll.willing)
-  const { clusters } = gathering
-  const free = () => host.ports.plan({ pool, profile, seed: spec.seed }, signal)
-  if (clusters === undefined) return free()
-  const wished = await host.ports.plan({ pool, profile, seed: spec.seed, clusters }, signal)
-  return 'feasible' in wished && host.planNumber > 0 ? free() : wished
+  const { graph, recipe, seed } = spec
+  const pool = measuredPool(host.roll.willing, tapedMemoryFactor(graph, recipe))
+  const wishing = (clusters: number | undefined) =>
+    host.ports.plan({ pool, graph, recipe, seed, clusters }, signal)
+  const wished = await wishing(gathering.clusters)
+  const mayDiffer = gathering.clusters !== undefined && host.planNumber > 0
+  return 'feasible' in wished && mayDiffer ? wishing(undefined) : wished
 }
 
 /** To the next stage, where there is one; what is not sent as it is says how. */

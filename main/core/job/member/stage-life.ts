@@ -27,19 +27,21 @@ export class StageLife {
   readonly #watch
   #receiver: StateReceiver | undefined
   readonly layers: LayerRange
+  readonly #recompute: boolean | undefined
   /** There once everything is ready. */
   run: StageRun | undefined
 
   /** @throws BadMessageError when the plan has no such stage */
   constructor(ports: MemberPorts, membership: Membership, setup: StageLifeSetup) {
     const { assignment, position } = setup
-    const layers = assignment.proposal.layout.clusters[position.cluster]?.stages[position.stage]?.layers
-    if (layers === undefined) throw new BadMessageError('the plan has no such stage')
+    const stage = assignment.proposal.layout.clusters[position.cluster]?.stages[position.stage]
+    if (stage === undefined) throw new BadMessageError('the plan has no such stage')
     this.#ports = ports
     this.#membership = membership
     this.#setup = setup
     this.#watch = createWatch(ports.clock)
-    this.layers = layers
+    this.layers = stage.layers
+    this.#recompute = stage.recompute
   }
 
   get signal(): AbortSignal {
@@ -83,6 +85,7 @@ export class StageLife {
       // Clusters draw their own dropout masks, and other ones when the training goes on under a later plan.
       seed: (seed + position.cluster + assignment.from.updates) >>> 0,
       memoryBudgetBytes: this.#membership.memoryBytes,
+      ...(this.#recompute === undefined ? {} : { recompute: this.#recompute }),
     })
   }
 

@@ -16,6 +16,9 @@ export interface Limits {
 export interface Capacity {
   readonly memory: number
   readonly computePerFlop: number
+  /** The same where it keeps what its backward pass needs, and whether it ever does unless it is the last. */
+  readonly keepingComputePerFlop: number
+  readonly keeps: boolean
   readonly loadPerByte: number
   readonly trafficPerByte: number
   /** Of the border to the next peer; all 0 for the last. */
@@ -41,6 +44,7 @@ export function createShortestCuts(cost: CostModel, places: readonly number[]): 
   const [p, w, f, crossing] = [pick(cost.sums.p), pick(cost.sums.w), pick(cost.sums.f), pick(cost.cutBytes)]
   const stateFactor = 1 + cost.profile.stateFactor
   const workingFactor = cost.profile.microBatch * cost.profile.inFlight
+  const perFlop = secondsPerFlop(cost, pick, p)
   /** [row · width + k]: shortest time through the first `row + 1` peers when they end at place k, and where the last began. */
   let shortest = new Float64Array(0)
   let cameFrom = new Int32Array(0)
@@ -52,7 +56,7 @@ export function createShortestCuts(cost: CostModel, places: readonly number[]): 
     for (let k = row.isLast ? last : j + 1; k <= row.lastEnd; k++) {
       steps++
       const held = at(p, k) - at(p, j)
-      const compute = (at(f, k) - at(f, j)) * can.computePerFlop
+      const compute = (at(f, k) - at(f, j)) * perFlop(row, j, k)
       // Longer runs only need more of these three.
       if (held * stateFactor + workingFactor * (at(w, k) - at(w, j)) > can.memory) return
       if (compute > limits.maxBusy || held * can.loadPerByte > limits.maxLoad) return
@@ -109,6 +113,22 @@ interface Row {
   readonly isLast: boolean
 }
 
+/** Seconds a FLOP for the peer of a row when it holds places j to k: the last keeps, others where there is room. */
+function secondsPerFlop(cost: CostModel, pick: (values: Float64Array) => Float64Array, p: Float64Array) {
+  const { keeping, profile } = cost
+  if (keeping === undefined) return ({ can }: Row): Seconds => can.computePerFlop
+  const [kept, entry] = [pick(keeping.sums), pick(keeping.entry)]
+  const stateFactor = 1 + profile.stateFactor
+  const workingFactor = profile.microBatch * profile.inFlight
+  return ({ can, isLast }: Row, j: number, k: number): Seconds => {
+    if (isLast) return can.keepingComputePerFlop
+    if (!can.keeps) return can.computePerFlop
+    const keptBytes = workingFactor * (at(entry, j) + at(kept, k) - at(kept, j))
+    const fits = (at(p, k) - at(p, j)) * stateFactor + keptBytes <= can.memory
+    return fits ? can.keepingComputePerFlop : can.computePerFlop
+  }
+}
+
 function followBack(order: readonly number[], cameFrom: Int32Array, places: readonly number[]): Stage[] {
   const stages: Stage[] = []
   let to = places.length - 1
@@ -124,6 +144,7 @@ function followBack(order: readonly number[], cameFrom: Int32Array, places: read
 /** Factors for peers in this order. */
 export function capacitiesOf(order: readonly number[], cost: CostModel): Capacity[] {
   const { microBatch, backwardFactor } = cost.profile
+  const keepingFactor = cost.keeping?.backwardFactor ?? backwardFactor
   return order.flatMap((place, index): Capacity[] => {
     const peer = cost.pool.peers[place]
     if (peer === undefined) return []
@@ -132,6 +153,8 @@ export function capacitiesOf(order: readonly number[], cost: CostModel): Capacit
       {
         memory: peer.memoryBytes,
         computePerFlop: (microBatch * (1 + backwardFactor)) / peer.flopsPerSecond,
+        keepingComputePerFlop: (microBatch * (1 + keepingFactor)) / peer.flopsPerSecond,
+        keeps: peer.keeps !== false,
         loadPerByte: transferSeconds(1, peer.uploadBytesPerSecond),
         trafficPerByte: transferSeconds(1, slowest),
         ...borderOf(peer, place, order[index + 1], cost),

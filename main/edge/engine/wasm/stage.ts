@@ -1,8 +1,8 @@
 /**
  * One loaded stage: what it holds in its heap, and the passes over it.
  *
- * A micro-batch in flight has a slot with all that its backward pass needs. Where the budget leaves no room for it,
- * only the input is kept, and the backward pass runs the layers again: a third more work, the same numbers.
+ * A micro-batch in flight has a slot with all that its backward pass needs. Where the plan says so, or the budget leaves
+ * no room for it, only the input is kept, and the backward pass runs the layers again: a third more work, the same numbers.
  */
 import { InvariantError } from '../../../../shared/errors.ts'
 import type { Tally } from '../../../../shared/model/graph.ts'
@@ -80,10 +80,11 @@ export function forward(stage: Stage, arrival: Arrival): Float32Array {
 }
 
 /** Keep the slot where it may stay, else its input alone. */
-function keptOf({ heap, weights }: Stage, { plan, input }: Program, slot: Block) {
+function keptOf({ heap, weights, shape }: Stage, { plan, input }: Program, slot: Block) {
   // What else has to find room while this micro-batch is in flight: the passes of others, and an update.
-  const others = plan.slotBytes + plan.workBytes + weights.bytesOfAdvance()
-  if (heap.fits(others)) return { kept: slot, whole: true }
+  const others = () => plan.slotBytes + plan.workBytes + weights.bytesOfAdvance()
+  const { recompute = !heap.fits(others()) } = shape.setup
+  if (!recompute) return { kept: slot, whole: true }
   const inputs = heap.floats(slot.address + input.offset, input.length).slice()
   heap.free(slot)
   const kept = heap.allocate(input.length * bytesPerFloat)

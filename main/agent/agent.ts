@@ -19,6 +19,7 @@ import { type Backend, EngineChoice } from './engine-choice.ts'
 import { resumeHosted } from './host-job.ts'
 import { joinJobOf } from './join-job.ts'
 import { createKeptFile } from './kept-file.ts'
+import { watchLoop } from './loop-watch.ts'
 import { createLending } from './limits/lending.ts'
 import { openSwarm } from './open-swarm.ts'
 import { takeUp } from './take-up.ts'
@@ -84,6 +85,7 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
     snapshot: () => snapshotOf(parts),
     onChange: (listener) => parts.changes.subscribe(listener),
   })
+  const endWatch = watchLoop(() => parts.current?.participation.view().phase === 'training', log)
   log('info', `agent ${version} runs`, { self: swarm.self, addresses: swarm.addresses() })
   void parts.comeback?.begin()
   const ended = end.promise.then(async () => {
@@ -92,6 +94,7 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
     await parts.current?.release()
     await lending.end().catch(() => undefined)
     await server.close()
+    endWatch()
     await swarm.stop()
     await lock.release()
     log('info', 'agent ended')

@@ -57,11 +57,6 @@ export function arrivalsOf(
   })
 }
 
-/** The chunk whose sum a member completes, and which it alone divides. */
-export function ownedChunk(position: number, members: number): number {
-  return (position + 1) % members
-}
-
 /** Elements that a member sends in one round: 2(C−1)/C of the vector, exactly so when C divides its length. */
 export function elementsSent(steps: readonly RingStep[], chunks: readonly Chunk[]): number {
   return steps.reduce((sum, { sends }) => sum + (chunks[sends]?.length ?? 0), 0)

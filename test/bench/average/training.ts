@@ -1,12 +1,13 @@
 /** Two small clusters of two stages: in one this member is the root, in the other the leaf. Their engines only wait. */
 import { createStage, type Stage } from '../../../main/core/pipeline/stage.ts'
 import { createBatchOrder } from '../../../main/core/pipeline/order.ts'
-import type { BatchSource, Clock, StageEngine } from '../../../main/core/ports.ts'
+import type { BatchSource, Clock } from '../../../main/core/ports.ts'
 import type { JobLinks } from '../../../main/edge/swarm/swarm.ts'
 import type { PeerId } from '../../../shared/ids.ts'
 import type { WireMessage } from '../../../shared/messages/wire.ts'
 import { modelGraph, type LayerRange } from '../../../shared/model/graph.ts'
 import { floatTensor } from '../../../shared/tensor.ts'
+import { createWaitingEngine } from '../waiting-engine.ts'
 import type { Training } from './orders.ts'
 
 export interface RunningTraining {
@@ -40,29 +41,6 @@ const graphOf = (width: number) =>
     loss: { type: 'cross-entropy' },
   })
 
-/** Calls take their time and give zeros of the right shape. */
-function waitingEngine(clock: Clock, width: number, computeMs: number): StageEngine {
-  const zeros = (extent: number) => floatTensor(new Float32Array(samples * extent), [samples, extent])
-  const tally = { lossSum: 0, labels: samples, correct: 0, correctTop5: 0 }
-  const calls: Partial<StageEngine> = {
-    async forward() {
-      await clock.sleep(computeMs / 3)
-      return zeros(width)
-    },
-    async backward() {
-      await clock.sleep((2 * computeMs) / 3)
-      return undefined
-    },
-    async forwardLoss() {
-      await clock.sleep(computeMs)
-      return { tally, inputGradient: zeros(width) }
-    },
-    update: () => Promise.resolve({ applied: true, gradientNorm: 0 }),
-    discard: () => Promise.resolve(),
-  }
-  return calls as StageEngine
-}
-
 const batches: BatchSource = {
   inputs: () => Promise.resolve(floatTensor(new Float32Array(samples), [samples, 1])),
   labels: () => Promise.resolve({ dtype: 'int32', shape: [samples], data: new Int32Array(samples) }),
@@ -76,7 +54,10 @@ export function createTraining(places: Places, settings: Training): RunningTrain
     createStage(
       {
         ...{ links, clock, batches, log: () => undefined },
-        engine: waitingEngine(clock, width, settings.computeMs),
+        engine: createWaitingEngine(clock, {
+          ...{ samples, computeMs: settings.computeMs },
+          ...{ inputWidth: stage === 0 ? undefined : width, outputWidth: width },
+        }),
       },
       {
         ...{ job: links.job, planNumber: 1, position: { cluster: 0, stage }, stages },

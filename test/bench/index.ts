@@ -1,11 +1,13 @@
 /** `npm run bench -- NAME [--json]`: figures of this machine, ratios of one run. Not part of the tests. */
 import { parseArgs } from 'node:util'
+import { benchCodec } from './codec.ts'
 import { benchMemory } from './memory.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchStep } from './step.ts'
 import { benchWire } from './wire.ts'
 
 const benches: Readonly<Record<string, () => Promise<Record<string, number>>>> = {
+  codec: benchCodec,
   memory: benchMemory,
   pipeline: benchPipeline,
   step: benchStep,

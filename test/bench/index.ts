@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { reportOf } from '../../shared/errors.ts'
 import { benchAverage } from './average.ts'
+import { benchCodec } from './codec.ts'
 import { benchMemory } from './memory.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchStep } from './step.ts'
@@ -12,6 +13,7 @@ type Bench = (only: readonly string[]) => Promise<Record<string, number>>
 
 const benches: Readonly<Record<string, Bench>> = {
   average: benchAverage,
+  codec: benchCodec,
   memory: benchMemory,
   pipeline: benchPipeline,
   step: benchStep,

@@ -13,7 +13,7 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import type { LevelDatastore } from 'datastore-level'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { AlreadyInUseError, InvalidInputError } from '../../../shared/errors.ts'
-import { hour, mebibyte, second } from '../../../shared/units.ts'
+import { hour, kibibyte, mebibyte, second } from '../../../shared/units.ts'
 import { listenAddresses, compareForDialing } from './addresses.ts'
 
 /** The part of libp2p's transport manager that only services can reach. */
@@ -55,6 +55,9 @@ const relay = circuitRelayServer({
  */
 const maxStreamWindowSize = 2 * mebibyte
 
+/** A piece of bulk is 16 TLS records; at Node's 64 KiB each fourth would wait for a turn of the event loop. */
+const sockets = { noDelay: true, highWaterMark: 256 * kibibyte }
+
 const connections = {
   maxConnections: 1000,
   // Several computers behind one home address, or on one machine, join in the same second.
@@ -77,10 +80,7 @@ function optionsOf(settings: NetworkSettings): Libp2pOptions<RookeryServices> {
   return {
     privateKey: settings.privateKey,
     addresses: { listen: listen === null ? [] : listenAddresses(listen.address, listen.port) },
-    transports: [
-      tcp({ dialOpts: { noDelay: true }, listenOpts: { noDelay: true } }),
-      circuitRelayTransport(),
-    ],
+    transports: [tcp({ dialOpts: sockets, listenOpts: sockets }), circuitRelayTransport()],
     connectionEncrypters: [tls(), noise()],
     streamMuxers: [yamux({ streamOptions: { maxStreamWindowSize } })],
     connectionManager: connections,

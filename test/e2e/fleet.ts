@@ -50,7 +50,7 @@ export function createFleet(): Fleet {
     async start(name, options = {}) {
       const home = join(folder, name)
       const process = await startAgent(agentEntry, {
-        ...{ home, displayName: name, address: '127.0.0.1', localDiscovery: false, backend: 'wasm' },
+        ...{ home, displayName: name, address: '127.0.0.1', localDiscovery: false, backend: 'kernels' },
         ...options,
       })
       const peer = peerOf(name, { home, process, client: await connectAgent(home) })

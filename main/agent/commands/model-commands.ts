@@ -4,11 +4,13 @@ import { setImmediate } from 'node:timers/promises'
 import { jobFile } from '../../../shared/job/spec.ts'
 import { minute } from '../../../shared/units.ts'
 import { forecastRow, limitedBy } from '../../core/job/host-forecast.ts'
+import { slownessInWords, slownessOf, spreadOf } from '../../core/job/learned.ts'
 import { previewData } from '../../edge/data/preview.ts'
 import { copyModel } from '../../edge/store/copy-model.ts'
 import type { AgentParts } from '../agent-parts.ts'
 import { lentPc } from '../device.ts'
 import { modelCards } from '../model-cards.ts'
+import { readLearned } from '../learned-file.ts'
 import { resolveModel } from '../models.ts'
 import { evaluateTask } from '../tasks/evaluate.ts'
 import { predictTask } from '../tasks/predict.ts'
@@ -44,9 +46,17 @@ export function modelCommands(
     },
     forecastHost: async ({ job, peers }) => {
       const graph = await resolveModel(job.model)
+      const known = await readLearned(parts.home)
+      const slower = slownessOf(known, parts.swarm.self)
+      const pc = await lentPc(parts)
+      const spread = spreadOf(known)
       const request = {
         ...{ graph, recipe: job.recipe, updates: job.target.updates, seed: job.seed },
-        ...{ clusters: job.gathering.clusters, pc: await lentPc(parts) },
+        ...{
+          clusters: job.gathering.clusters,
+          spread,
+          pc: { ...pc, flopsPerSecond: pc.flopsPerSecond / slower },
+        },
       }
       const rows = []
       for (const count of rowsUpTo(peers)) {
@@ -54,7 +64,9 @@ export function modelCommands(
         // The swarm's heartbeats must not wait for all of it.
         await setImmediate()
       }
-      return { byPeers: rows, limitedBy: limitedBy(rows) }
+      const words = slownessInWords(slower)
+      const counted = words === undefined ? '' : ` Last time this PC was ${words}; that is counted in.`
+      return { byPeers: rows, limitedBy: limitedBy(rows, spread) + counted }
     },
     evaluate: ({ model, data }) =>
       inTurn(async () => {

@@ -3,7 +3,8 @@ import { BadMessageError, DoesNotFitError, InvalidInputError } from '../../../..
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
-import type { ModelProfile } from '../../../../shared/plan/pool.ts'
+import { nothingLearned } from '../../../../shared/job/learned.ts'
+import type { ModelProfile, Pool } from '../../../../shared/plan/pool.ts'
 import type { DoesNotFit, Layout, Plan } from '../../../../shared/plan/plan.ts'
 import { clusterName, layersInWords } from '../../../../shared/plan/words.ts'
 import { minute } from '../../../../shared/units.ts'
@@ -12,11 +13,13 @@ import { profileOf } from '../../model/profile.ts'
 import { sliceState } from '../../model/state.ts'
 import { planPool } from '../../planner/plan-pool.ts'
 import type { StateVector } from '../../ports.ts'
+import { correctedPool } from '../learned.ts'
 import { measuredPool } from '../measured-pool.ts'
 import { planInForce, positionOf } from '../plan-in-force.ts'
 import { type LinkReport, probedPeers } from '../link-probes.ts'
 import { sliceNumbers } from '../checkpoint.ts'
 import { sendState } from '../transfer.ts'
+import { forecastOf } from './comparison.ts'
 import type { HostState } from './host-state.ts'
 import type { Enrolled } from './roll.ts'
 
@@ -103,13 +106,17 @@ export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
 export function layoutFor(host: HostState): Layout | DoesNotFit {
   const { spec, gathering } = host.hosted
   const profile: ModelProfile = profileOf(spec.graph, spec.recipe)
-  const pool = measuredPool(host.roll.present)
+  const pool = poolOf(host)
   const { clusters } = gathering
   const free = () => planPool({ pool, profile, seed: spec.seed })
   if (clusters === undefined) return free()
   const wished = planPool({ pool, profile, seed: spec.seed, clusters })
   return 'feasible' in wished && host.planNumber > 0 ? free() : wished
 }
+
+/** Those present as they measured themselves, and as experience has it. */
+const poolOf = (host: HostState): Pool =>
+  correctedPool(measuredPool(host.roll.present), host.hosted.learned ?? nothingLearned)
 
 /** Who holds what, where a line has room for it; else how many. */
 function layoutInWords({ roll }: HostState, { clusters }: Layout): string {
@@ -129,6 +136,7 @@ function takePlan(host: HostState, layout: Layout): Plan {
   host.log.say(`plan ${host.planNumber}: ${layoutInWords(host, layout)}`)
   const plan = planInForce(layout, host.hosted.spec.recipe, host.planNumber)
   host.plan = plan
+  host.forecast = forecastOf(host, plan, poolOf(host))
   return plan
 }
 

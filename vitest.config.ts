@@ -18,7 +18,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      project('core', ['test/{core,shared,desktop}/**/*.test.ts'], 20_000),
+      project('core', ['test/{core,shared,desktop,simulation}/**/*.test.ts'], 20_000),
       project('edge', ['test/edge/**/*.test.ts'], 60_000),
       project('renderer', ['test/renderer/**/*.test.ts'], 120_000),
       project('scenarios', ['test/scenarios/**/*.test.ts'], 120_000),

@@ -16,6 +16,7 @@ import type { AgentParts, HostedHere } from './agent-parts.ts'
 import { realClock } from './clock.ts'
 import { createDoor } from './job-door.ts'
 import { lendEngine } from './job-engine.ts'
+import { learningOf } from './learned-file.ts'
 import { resolveModel } from './models.ts'
 import { inPlanningThread } from './planning/thread.ts'
 
@@ -83,12 +84,14 @@ async function openHosted(parts: AgentParts, file: HostedJobFile, run?: SavedRun
   })
   const { engine, device, restedMs, wake } = lent
   const { peers, deadlineSeconds, clusters } = gathering
+  const learning = await learningOf(parts)
   const participation = hostJob(
     { links, clock: realClock, log, engine, restedMs, store, vault, plan },
     {
       ...{ job: key.jobId, spec, device, continueFrom, checkSecret: door.checkSecret },
       ...(run === undefined ? {} : { resume: run }),
       gathering: { peers, deadlineSeconds, clusters },
+      ...learning,
       issueCertificate: (peer) => Promise.resolve(door.issue(peer, 'member')),
     },
     parts.changes.ring,

@@ -13,6 +13,7 @@ import { addLimits } from './commands/limits.ts'
 import { addPause } from './commands/pause.ts'
 import { addPlan } from './commands/plan.ts'
 import { addPredict } from './commands/predict.ts'
+import { addSimulate } from './commands/simulate.ts'
 import { addStatus } from './commands/status.ts'
 import { steering } from './commands/steer.ts'
 import type { Context } from './context.ts'
@@ -29,6 +30,7 @@ const parts = [
   addLimits,
   addAgent,
   addPlan,
+  addSimulate,
   addBench,
   addEvaluate,
   addPredict,

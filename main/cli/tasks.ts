@@ -15,6 +15,57 @@ export interface PlanTask {
   readonly seed: number
 }
 
+export interface SimulateTask extends PlanTask {
+  readonly minutes: number
+  /** `none`, `lognormal:S` or `normal:S`. */
+  readonly stragglers: string
+  /** Share of the pieces of messages that get lost on the way. */
+  readonly loss: number
+  /** Mean minutes until a PC is lost, and until it is back; absent: nobody goes. */
+  readonly churn?: { readonly meanMinutes: number; readonly backMinutes: number }
+  /** Make a timeline, too. */
+  readonly trace: boolean
+}
+
+/** What a command shows of a simulation; the whole of it goes into the result line. */
+export interface SimulationReport {
+  readonly feasible: true
+  readonly participants: number
+  readonly clusters: number
+  readonly simulatedSeconds: Seconds
+  readonly samplesPerSecond: number
+  readonly modelledSamplesPerSecond: number
+  readonly lostSamples: number
+  readonly losses: number
+  readonly plans: number
+  readonly stages: readonly {
+    readonly cluster: number
+    readonly peer: string
+    readonly layers: readonly [number, number]
+    readonly busyShare: number
+    readonly uploadShare: number
+    readonly downloadShare: number
+  }[]
+  readonly staleness: readonly number[]
+  readonly bytesSent: {
+    readonly activations: Bytes
+    readonly gradients: Bytes
+    readonly parameters: Bytes
+  }
+  readonly whySlow: { readonly sentence: string }
+  readonly remedies: readonly {
+    readonly change: string
+    readonly samplesPerSecond: number
+    readonly gain: number
+  }[]
+}
+
+export interface Simulated {
+  readonly report: SimulationReport | DoesNotFit
+  /** For chrome://tracing; `complete` is false where it ends before the simulation did. */
+  readonly trace: { readonly traceEvents: readonly object[]; readonly complete: boolean } | undefined
+}
+
 export interface DeviceBench {
   readonly cpuModel: string
   readonly cores: number
@@ -54,6 +105,8 @@ export interface Prediction {
 export interface Tasks {
   /** @throws InvalidInputError for a model that is no model */
   planTask(task: PlanTask): Promise<PlanResult>
+  /** @throws InvalidInputError for a model that is no model, or chances that are none */
+  simulateTask(task: SimulateTask): Promise<Simulated>
   benchDeviceTask(task: { readonly backend?: string }): Promise<DeviceBench>
   /** @param task.data - an absolute path of data of the kind the model was trained on, or a source to read */
   evaluateTask(task: {

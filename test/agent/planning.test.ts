@@ -30,6 +30,7 @@ describe('the planning thread', () => {
       seed: 1,
       clusters: undefined,
       pc,
+      spread: [0.95, 1.3] as const,
     }
     expect(await inPlanningThread('forecast', { request: asked, peers: [1, 3] })).toEqual(
       [1, 3].map((peers) => forecastRow(asked, peers)),

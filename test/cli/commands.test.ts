@@ -217,6 +217,24 @@ describe('one-shot commands', () => {
     return runCommand(['plan', '--pool', join(folder, 'pool.json'), ...more])
   }
 
+  it('simulate refuses what is no simulation in one sentence, and says when the model does not fit', async () => {
+    writeFileSync(join(folder, 'pool.json'), JSON.stringify({ peers: [peer(1000)] }))
+    const simulate = (...more: string[]) =>
+      runCommand(['simulate', '--pool', join(folder, 'pool.json'), ...more])
+    for (const [args, sentence] of [
+      [['--model', 'm', '--minutes', '0'], '--minutes takes a number above 0 up to 10080, not "0"'],
+      [['--model', 'm', '--loss', '0.9'], '--loss takes a number from 0 up to 0.5, not "0.9"'],
+      [['--model', 'm', '--mtbf', 'often'], '--mtbf takes a number above 0 up to 1000000000, not "often"'],
+      [[], 'give either --model or --profile, not both'],
+    ] as const)
+      expect(await simulate(...args)).toMatchObject({ code: 2, stderr: `rookery: ${sentence}\n` })
+    const { code, events } = await simulate('--model', 'gpt-mini', '--json')
+    expect({ code, events: events() }).toEqual({
+      code: 2,
+      events: [{ event: 'result', feasible: false, shortfallBytes: 7, reason: 'too little memory' }],
+    })
+  })
+
   it('plan prints the plan, and with --json the result line of the promise', async () => {
     const said = await plan({ peers: [peer(1000)] }, '--model', 'gpt-mini', '--seed', '1')
     expect(said.code).toBe(0)

@@ -12,6 +12,11 @@ const tasks: Tasks = {
     const { layout } = exampleJob.plan!
     return Promise.resolve({ feasible: true, ...layout, planSeconds: seed })
   },
+  simulateTask: () =>
+    Promise.resolve({
+      report: { feasible: false, shortfallBytes: 7, reason: 'too little memory' },
+      trace: undefined,
+    }),
   benchDeviceTask: ({ backend }) =>
     Promise.resolve({
       cpuModel: 'Abacus',

@@ -82,6 +82,8 @@ export interface ScenarioSettings {
   readonly engineMs?: readonly [number, number]
   /** What each PC's benchmark says; default 1e9. */
   readonly flopsPerSecond?: number
+  /** What the host knows of its PCs from earlier jobs, and hears at the end of this one. */
+  readonly learning?: Pick<HostedJob, 'learned' | 'onLearned'>
   /** PCs whose disk takes no more. */
   readonly fullDisks?: readonly string[]
   /** Sees every message as it arrives. */
@@ -208,6 +210,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     device: device('host', memories[0]!),
     continueFrom,
     ...(settings.resume === undefined ? {} : { resume: settings.resume }),
+    ...settings.learning,
     issueCertificate: (peer) =>
       Promise.resolve({ job, peer, role: 'member', expiresAt: 1, signature: '0'.repeat(128) }),
     checkSecret: (secret) => (secret === 'secret' ? undefined : 'wrong-secret'),

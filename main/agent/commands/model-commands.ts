@@ -3,11 +3,13 @@ import { basename } from 'node:path'
 import { jobFile } from '../../../shared/job/spec.ts'
 import { minute } from '../../../shared/units.ts'
 import { limitedBy } from '../../core/job/host-forecast.ts'
+import { slownessInWords, slownessOf, spreadOf } from '../../core/job/learned.ts'
 import { previewData } from '../../edge/data/preview.ts'
 import { copyModel } from '../../edge/store/copy-model.ts'
 import type { AgentParts } from '../agent-parts.ts'
 import { lentPc } from '../device.ts'
 import { modelCards } from '../model-cards.ts'
+import { readLearned } from '../learned-file.ts'
 import { resolveModel } from '../models.ts'
 import { inPlanningThread } from '../planning/thread.ts'
 import { evaluateTask } from '../tasks/evaluate.ts'
@@ -44,12 +46,22 @@ export function modelCommands(
     },
     forecastHost: async ({ job, peers }) => {
       const graph = await resolveModel(job.model)
+      const known = await readLearned(parts.home)
+      const slower = slownessOf(known, parts.swarm.self)
+      const pc = await lentPc(parts)
+      const spread = spreadOf(known)
       const request = {
         ...{ graph, recipe: job.recipe, updates: job.target.updates, seed: job.seed },
-        ...{ clusters: job.gathering.clusters, pc: await lentPc(parts) },
+        ...{
+          clusters: job.gathering.clusters,
+          spread,
+          pc: { ...pc, flopsPerSecond: pc.flopsPerSecond / slower },
+        },
       }
       const rows = await inPlanningThread('forecast', { request, peers: rowsUpTo(peers) })
-      return { byPeers: rows, limitedBy: limitedBy(rows) }
+      const words = slownessInWords(slower)
+      const counted = words === undefined ? '' : ` Last time this PC was ${words}; that is counted in.`
+      return { byPeers: rows, limitedBy: limitedBy(rows, spread) + counted }
     },
     evaluate: ({ model, data }) =>
       inTurn(async () => {

@@ -14,7 +14,7 @@ import { clusterRows } from '../view/cluster-rows.ts'
 import { harmless } from '../view/columns.ts'
 import { formatBytes, formatDuration, formatRate } from '../view/numbers.ts'
 
-interface PlanOptions extends CommonOptions {
+export interface PlanOptions extends CommonOptions {
   readonly pool: string
   readonly model?: string
   readonly profile?: string
@@ -52,9 +52,10 @@ export const addPlan: AddCommand = (program, context) => {
     })
 }
 
-async function readPlanTask(options: PlanOptions): Promise<PlanTask> {
+/** @throws InvalidInputError naming the file, or the option that is missing */
+export async function readPlanTask(options: PlanOptions): Promise<PlanTask> {
   if ((options.model === undefined) === (options.profile === undefined)) {
-    throw new InvalidInputError('plan needs either --model or --profile, not both')
+    throw new InvalidInputError('give either --model or --profile, not both')
   }
   const task = { pool: await readJsonFile(resolve(options.pool), pool), seed: options.seed }
   if (options.profile !== undefined) {

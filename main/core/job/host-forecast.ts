@@ -13,10 +13,6 @@ const nearby = { upload: 50e6, download: 50e6, latencySeconds: 0.001 }
 const apart = { upload: 1.25e6, download: 6.25e6, latencySeconds: 0.02 }
 type Line = typeof nearby
 
-/** What a plan does not know: rounds at the end, validation, a PC that is busy with something else. */
-const least = 0.95
-const most = 1.3
-
 export interface ForecastRequest {
   readonly graph: ModelGraph
   readonly recipe: Recipe
@@ -25,6 +21,8 @@ export interface ForecastRequest {
   /** Clusters that the host wants; undefined: the planner's choice. */
   readonly clusters: number | undefined
   readonly pc: LentPc
+  /** Least and most that the plan's seconds are multiplied by. */
+  readonly spread: readonly [number, number]
 }
 
 type Row = HostForecast['byPeers'][number]
@@ -62,11 +60,12 @@ export function forecastRow(request: ForecastRequest, peers: number): Row {
   const near = planFor(request, peers, nearby)
   const far = planFor(request, peers, apart)
   if (near === undefined || far === undefined) return { peers, seconds: [0, 0], fits: false }
+  const [least, most] = request.spread
   return { peers, seconds: [least * Math.min(near, far), most * Math.max(near, far)], fits: true }
 }
 
 /** What the rows say in one sentence. */
-export function limitedBy(rows: readonly Row[]): string {
+export function limitedBy(rows: readonly Row[], [least, most]: readonly [number, number]): string {
   const fitting = rows.filter(({ fits }) => fits)
   const [fewest] = fitting
   const last = fitting.at(-1)

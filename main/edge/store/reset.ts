@@ -5,10 +5,18 @@ import { exists } from './files.ts'
 
 const markName = 'reset-at-start'
 /**
- * Benchmarks, data and known peers; and the job it was in, which could not go on without its data.
+ * Benchmarks and what jobs taught of them, data and known peers; and the job it was in, which could not go on without its data.
  * Identity, settings, models, saves and the count of contributions stay.
  */
-const forgotten = ['benchmark.json', 'shards', 'peers', 'hosted', 'joined.json', 'port.json'] as const
+const forgotten = [
+  'benchmark.json',
+  'learned.json',
+  'shards',
+  'peers',
+  'hosted',
+  'joined.json',
+  'port.json',
+] as const
 
 export async function askReset(home: string): Promise<void> {
   await writeFile(join(home, markName), '', { mode: 0o600 })

@@ -51,6 +51,7 @@ describe('a reset', () => {
     }
     for (const name of [
       'benchmark.json',
+      'learned.json',
       'joined.json',
       'port.json',
       'identity.json',

@@ -6,6 +6,9 @@ import type { StateVector } from '../../ports.ts'
 import { peersOf, planOf } from '../plan-in-force.ts'
 import type { Trained } from '../checkpoint.ts'
 import { everTrained, handingOver, trainedOf } from './books.ts'
+import { nothingLearned } from '../../../../shared/job/learned.ts'
+import { learnFrom, slownessInWords } from '../learned.ts'
+import { type Comparison, compare } from './comparison.ts'
 import { collect } from './collect.ts'
 import type { HostState } from './host-state.ts'
 import { reportOfRun } from './run-report.ts'
@@ -42,10 +45,26 @@ export async function conclude(host: HostState, signal: AbortSignal): Promise<st
 async function save(host: HostState, { values }: StateVector, trained: Trained): Promise<string> {
   host.concluded = trained
   host.enter('finishing', 'the model is written')
-  const model = { spec: host.hosted.spec, state: values, report: reportOfRun(host) }
+  const comparison = compare(host)
+  learn(host, comparison)
+  const report = { ...reportOfRun(host), comparison: comparison ?? null }
+  const model = { spec: host.hosted.spec, state: values, report }
   const directory = await host.ports.vault.saveModel(host.hosted.job, model)
   host.log.say(`the model is in ${directory}`)
   return directory
+}
+
+/** What this run says of its PCs is for the next forecast, and said in words. */
+function learn({ hosted, roll, log }: HostState, comparison: Comparison | undefined): void {
+  if (comparison === undefined) return
+  const { forecast, truth, peers } = comparison
+  for (const { peer, slower } of peers) {
+    const words = slownessInWords(slower)
+    if (words !== undefined) log.say(`${roll.nameOf(peer)} was ${words}`)
+  }
+  hosted.onLearned?.(
+    learnFrom(hosted.learned ?? nothingLearned, peers, truth.samplesPerSecond / forecast.samplesPerSecond),
+  )
 }
 
 async function validateFinally(host: HostState, cluster: number, signal: AbortSignal): Promise<void> {

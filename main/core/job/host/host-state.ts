@@ -1,5 +1,6 @@
 /** What the host knows while its job lives, and the few ways to speak to members. */
 import type { PeerId } from '../../../../shared/ids.ts'
+import type { Learned } from '../../../../shared/job/learned.ts'
 import type { JobSpec } from '../../../../shared/job/spec.ts'
 import type { JobPhase } from '../../../../shared/messages/control.ts'
 import type { Certificate, DeviceReport, Refusal, WireHeader } from '../../../../shared/messages/wire.ts'
@@ -10,6 +11,7 @@ import type { Clock, FinishedModel, Links, Log, SavedRun, Vault } from '../../po
 import { type Checkpoint, type Trained, untrained } from '../checkpoint.ts'
 import { Curve } from '../curve.ts'
 import { Pace } from '../forecast.ts'
+import type { PlanForecast } from '../learned.ts'
 import { createJobLog, type JobLog } from '../job-log.ts'
 import type { StateReceiver } from '../transfer.ts'
 import { createWatch, type Watch } from '../watch.ts'
@@ -42,6 +44,10 @@ export interface HostedJob {
   readonly continueFrom: FinishedModel | undefined
   /** A run that this host's last program had begun. */
   readonly resume?: SavedRun
+  /** From jobs that this host had before. */
+  readonly learned?: Learned
+  /** The run has ended with a model: this is known now. */
+  readonly onLearned?: (learned: Learned) => void
   readonly issueCertificate: (peer: PeerId) => Promise<Certificate>
   /** Undefined when the secret opens the job. */
   readonly checkSecret: (secret: string) => Refusal | undefined
@@ -68,6 +74,8 @@ export class HostState {
   phase: JobPhase = 'gathering'
   text = 'waiting for members'
   plan: Plan | undefined
+  /** What was expected of it. */
+  forecast: PlanForecast | undefined
   /** Of the newest plan sent, in force or not. */
   planNumber = 0
   /** Of the plan that cut the present stages; what members say of an earlier one is of the past. */

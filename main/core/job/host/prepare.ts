@@ -4,6 +4,8 @@ import { BadMessageError, DoesNotFitError, InvalidInputError } from '../../../..
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
+import { nothingLearned } from '../../../../shared/job/learned.ts'
+import type { Pool } from '../../../../shared/plan/pool.ts'
 import type { DoesNotFit, Layout, Plan } from '../../../../shared/plan/plan.ts'
 import { clusterName, layersInWords } from '../../../../shared/plan/words.ts'
 import { minute } from '../../../../shared/units.ts'
@@ -11,12 +13,13 @@ import { initialState } from '../../model/initial-state.ts'
 import { tapedMemoryFactor } from '../../model/profile.ts'
 import { sliceState } from '../../model/state.ts'
 import type { StateVector } from '../../ports.ts'
-import { layoutOfJob } from '../job-layout.ts'
+import { correctedPool } from '../learned.ts'
 import { measuredPool } from '../measured-pool.ts'
 import { planInForce, positionOf } from '../plan-in-force.ts'
 import { type LinkReport, probedPeers } from '../link-probes.ts'
 import { sliceNumbers } from '../checkpoint.ts'
 import { sendState } from '../transfer.ts'
+import { forecastOf } from './comparison.ts'
 import type { HostState } from './host-state.ts'
 import { whoPauses } from './pauses.ts'
 import type { Enrolled } from './roll.ts'
@@ -112,7 +115,7 @@ export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
 export async function layoutFor(host: HostState, signal: AbortSignal): Promise<Layout | DoesNotFit> {
   const { spec, gathering } = host.hosted
   const { graph, recipe, seed } = spec
-  const pool = measuredPool(host.roll.willing, tapedMemoryFactor(graph, recipe))
+  const pool = poolOf(host)
   const wishing = (clusters: number | undefined) =>
     host.ports.plan({ pool, graph, recipe, seed, clusters }, signal)
   const wished = await wishing(gathering.clusters)
@@ -124,6 +127,13 @@ export async function layoutFor(host: HostState, signal: AbortSignal): Promise<L
 function arrowFor(codec: Codec | undefined): string {
   if (codec === undefined) return ''
   return codec === 'fp32' ? ' → ' : ` –${codec}→ `
+}
+
+/** Those present as they measured themselves, and as experience has it. */
+function poolOf({ hosted, roll }: HostState): Pool {
+  const { graph, recipe } = hosted.spec
+  const pool = measuredPool(roll.willing, tapedMemoryFactor(graph, recipe))
+  return correctedPool(pool, hosted.learned ?? nothingLearned)
 }
 
 /** Who holds what, where a line has room for it; else how many. */
@@ -146,6 +156,7 @@ function takePlan(host: HostState, layout: Layout): Plan {
   host.log.say(`plan ${host.planNumber}: ${layoutInWords(host, layout)}`)
   const plan = planInForce(layout, host.hosted.spec.recipe, host.planNumber)
   host.plan = plan
+  host.forecast = forecastOf(host, plan, poolOf(host))
   return plan
 }
 

@@ -1,0 +1,74 @@
+/** Forecasts that learn: each job's end corrects what is expected of its PCs, and how far a forecast may be off. */
+import type { PeerId } from '../../../shared/ids.ts'
+import { type Learned, mostLearnedPeers, mostLearnedRates } from '../../../shared/job/learned.ts'
+import type { Pool } from '../../../shared/plan/pool.ts'
+
+/** What was expected of a plan when it was made. */
+export interface PlanForecast {
+  readonly samplesPerSecond: number
+  /** When it was made: seconds and samples of the training so far. */
+  readonly from: { readonly seconds: number; readonly samples: number }
+}
+
+/** A PC's work in a job that ended. */
+export interface PeerTruth {
+  readonly peer: PeerId
+  /** Seconds its engine took for a micro-batch, over those planned (what was learned before counted in). */
+  readonly slower: number
+}
+
+/** Half of what a later job says is taken over: one evening is not the rule. */
+const weightOfNews = 0.5
+const leastSlower = 0.05
+const mostSlower = 20
+/** So many jobs before their spread says more than a guess. */
+const enoughRates = 3
+/** What a plan does not know: rounds at the end, validation, a PC that is busy with something else. */
+const guessedSpread: readonly [number, number] = [0.95, 1.3]
+const leastMargin = 0.02
+
+const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value))
+
+/** How much slower than its benchmark a PC was; 1 where nobody knows. */
+export function slownessOf({ peers }: Learned, peer: PeerId): number {
+  return peers.find((known) => known.peer === peer)?.slower ?? 1
+}
+
+/** @param rate - samples a second measured over forecast; undefined: the job was too short to tell */
+export function learnFrom(before: Learned, truths: readonly PeerTruth[], rate: number | undefined): Learned {
+  const news = truths.map(({ peer, slower }) => {
+    const known = before.peers.find((each) => each.peer === peer)
+    const change = known === undefined ? slower : slower ** weightOfNews
+    return {
+      peer,
+      slower: clamp((known?.slower ?? 1) * change, leastSlower, mostSlower),
+      runs: Math.min(1_000_000, (known?.runs ?? 0) + 1),
+    }
+  })
+  const others = before.peers.filter(({ peer }) => !news.some((each) => each.peer === peer))
+  const rates = rate === undefined ? before.rates : [...before.rates, clamp(rate, 0.01, 100)]
+  return { peers: [...others, ...news].slice(-mostLearnedPeers), rates: rates.slice(-mostLearnedRates) }
+}
+
+/** The pool as experience has it. */
+export function correctedPool(pool: Pool, learned: Learned): Pool {
+  const peers = pool.peers.map((peer) => ({
+    ...peer,
+    flopsPerSecond: peer.flopsPerSecond / slownessOf(learned, peer.id),
+  }))
+  return { ...pool, peers }
+}
+
+/** Least and most that a forecast's seconds are to be multiplied by: the spread of jobs that ended, or a guess. */
+export function spreadOf({ rates }: Learned): readonly [number, number] {
+  if (rates.length < enoughRates) return guessedSpread
+  const factors = rates.map((rate) => 1 / rate)
+  return [Math.min(...factors) * (1 - leastMargin), Math.max(...factors) * (1 + leastMargin)]
+}
+
+/** `12 % slower than measured`; undefined where the difference is none to speak of. */
+export function slownessInWords(slower: number): string | undefined {
+  const percent = Math.round(100 * Math.abs(slower - 1))
+  if (percent < 3) return undefined
+  return `${percent} % ${slower > 1 ? 'slower' : 'faster'} than measured`
+}

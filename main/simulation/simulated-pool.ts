@@ -1,0 +1,253 @@
+/** All participants of a plan at work on one clock: who sits where, what their messages weigh, what changes with a plan. */
+import { InvariantError, reportOf } from '../../shared/errors.ts'
+import type { PeerId } from '../../shared/ids.ts'
+import type { WireMessage } from '../../shared/messages/wire.ts'
+import type { Plan, RingPlan, StagePosition } from '../../shared/plan/plan.ts'
+import type { ModelProfile, Pool } from '../../shared/plan/pool.ts'
+import { createRng, type Rng, seedFrom } from '../../shared/random.ts'
+import { type Bytes, type Millis, second } from '../../shared/units.ts'
+import { peersOf, ringsInForce, withActive } from '../core/job/plan-in-force.ts'
+import { createCostModel, type CostModel } from '../core/planner/cost.ts'
+import { createSimulationClock, type SimulationClock } from './clock.ts'
+import { SimulatedEngine, type EngineCall } from './engine.ts'
+import { Meters } from './meters.ts'
+import { SimulatedNetwork, type Transfer } from './network.ts'
+import { job, Participant, type Seat } from './participant.ts'
+import { type StandIn, standInFor } from './stand-in.ts'
+import { drawFactor, type Stragglers } from './stragglers.ts'
+
+export interface PoolSettings {
+  readonly pool: Pool
+  readonly profile: ModelProfile
+  readonly seed: number
+  readonly stragglers: Stragglers
+  /** Share of the pieces that are lost on the way. */
+  readonly loss: number
+  /** Rates and shares are measured from here on. */
+  readonly warmMs: Millis
+  readonly watch?: Watcher
+}
+
+/** Sees what happens, for a timeline. */
+export interface Watcher {
+  readonly call: (peer: PeerId, call: EngineCall) => void
+  readonly transfer: (transfer: Transfer) => void
+  /** Something that has no length. */
+  readonly event: (text: string, atMs: Millis) => void
+}
+
+/** Rings of one plan, and what their vectors weigh. */
+interface Rings {
+  readonly plans: readonly RingPlan[]
+  readonly bytesPerNumber: readonly number[]
+}
+
+/** Copies of a stage's weights that travel when a plan hands them out anew: the weights and two moments. */
+const movedCopies = 3
+
+export class SimulatedPool {
+  readonly clock: SimulationClock
+  readonly network: SimulatedNetwork
+  readonly meters: Meters
+  readonly #settings: PoolSettings
+  readonly #cost: CostModel
+  readonly #rngs = new Map<PeerId, Rng>()
+  readonly #participants = new Map<PeerId, Participant>()
+  readonly #rings = new Map<number, Rings>()
+  /** PCs that weights are on their way to. */
+  readonly #awaited = new Map<PeerId, () => void>()
+  #standIn: StandIn
+  #plan: Plan | undefined
+  #fault: Error | undefined
+
+  constructor(settings: PoolSettings) {
+    const { pool, profile, seed, loss, warmMs, watch } = settings
+    this.#settings = settings
+    this.#cost = createCostModel(pool, profile)
+    this.#standIn = standInFor(profile, 1)
+    this.clock = createSimulationClock()
+    this.meters = new Meters(warmMs)
+    this.network = new SimulatedNetwork({
+      clock: this.clock,
+      pool,
+      loss,
+      rng: createRng(seedFrom(seed, 'loss')),
+      bodyBytes: (from, message) => this.#bytesOf(from, message),
+      onTransfer: (transfer) => {
+        if (transfer.message.header.type === 'parameters') this.#awaited.get(transfer.to)?.()
+        watch?.transfer(transfer)
+      },
+    })
+  }
+
+  /** The plan in force. @throws InvariantError before there is one */
+  get plan(): Plan {
+    if (this.#plan === undefined) throw new InvariantError('there is no plan yet')
+    return this.#plan
+  }
+
+  /** Let time pass. @throws what core broke with */
+  async runTo(moment: Millis): Promise<void> {
+    await this.clock.runTo(moment)
+    if (this.#fault !== undefined) throw this.#fault
+  }
+
+  /** Something broke that should not: the simulation ends with it. */
+  readonly fail = (error: unknown): void => {
+    this.#fault ??= error instanceof Error ? error : new InvariantError(reportOf(error).message)
+  }
+
+  /** Seat everyone and start. */
+  begin(plan: Plan): void {
+    const { profile } = this.#settings
+    this.#plan = plan
+    this.#standIn = standInFor(profile, plan.layout.clusters.length)
+    this.#rings.clear()
+    const rings = this.#takeRings(plan)
+    for (const [cluster, { stages }] of plan.layout.clusters.entries()) {
+      const common = {
+        stages: stages.map(({ peer }) => peer),
+        ...{ inFlight: plan.inFlight[cluster] ?? 1, accumulate: plan.accumulate, planNumber: plan.number },
+      }
+      for (const [stage, { peer, layers }] of stages.entries())
+        this.#seat(peer, { ...common, position: { cluster, stage }, layers, rings })
+    }
+    for (const participant of this.#participants.values()) participant.stage.start()
+    this.#settings.watch?.event(`plan ${plan.number}`, this.clock.now())
+  }
+
+  #takeRings(plan: Plan): readonly RingPlan[] {
+    const plans = ringsInForce(plan)
+    const sum = (ring: RingPlan, of: (layers: readonly [number, number]) => number) =>
+      ring.layers.reduce((total, layers) => total + of(layers), 0)
+    const weight = (ring: RingPlan) =>
+      sum(ring, (layers) => this.#held(layers)) / sum(ring, (layers) => this.#standIn.lengthOf(layers))
+    this.#rings.set(plan.number, { plans, bytesPerNumber: plans.map(weight) })
+    return plans
+  }
+
+  /** Parameter bytes of a run of layers. */
+  #held([from, to]: readonly [number, number]): Bytes {
+    const { p } = this.#cost.sums
+    return (p[to] ?? 0) - (p[from] ?? 0)
+  }
+
+  #seat(peer: PeerId, seat: Seat): void {
+    const { profile, stragglers, seed, watch } = this.#settings
+    const place = this.#cost.pool.peers.findIndex(({ id }) => id === peer)
+    const { position, layers, stages } = seat
+    const wholeMs = this.#cost.computeSeconds({ peer: place, layers }) * second
+    const rng = this.#rngs.get(peer) ?? createRng(seedFrom(seed, peer))
+    this.#rngs.set(peer, rng)
+    const engine = new SimulatedEngine({
+      clock: this.clock,
+      forwardMs: wholeMs / (1 + profile.backwardFactor),
+      backwardMs: (wholeMs * profile.backwardFactor) / (1 + profile.backwardFactor),
+      drawFactor: () => drawFactor(stragglers, rng),
+      tensor: this.#standIn.tensor,
+      isRoot: position.stage === 0,
+      lengthOf: (run) => this.#standIn.lengthOf(run),
+      onCall: (call) => {
+        this.meters.worked(peer, call.beganMs, call.endedMs)
+        watch?.call(peer, call)
+      },
+    })
+    const root = stages[0] ?? peer
+    const ports = { links: this.network.linksOf(peer), clock: this.clock, engine }
+    const participant = new Participant(ports, {
+      ...{ seat, profile, standIn: this.#standIn },
+      onEvent: ({ type }) => {
+        if (type === 'backward' && peer === root) this.meters.returned(root, this.clock.now())
+      },
+      onGate: (sinceMs) => {
+        this.meters.gated(peer, sinceMs, this.clock.now())
+      },
+      onRound: ({ outcome }) => {
+        this.meters.rounds[outcome] += 1
+        if (outcome === 'averaged' && peer === root) this.meters.averaged(root)
+      },
+      onFault: this.fail,
+    })
+    this.#participants.set(peer, participant)
+  }
+
+  /** What a message weighs on the line. */
+  #bytesOf(from: PeerId, { header, tensors }: WireMessage): Bytes {
+    if (header.type === 'chunk') {
+      const bytesPerNumber = this.#rings.get(header.plan)?.bytesPerNumber[header.ring] ?? 0
+      return bytesPerNumber * (tensors[0]?.data.length ?? 0)
+    }
+    if (header.type === 'parameters') return movedCopies * this.#held(header.layers)
+    if (header.type === 'activation') return this.#borderBytes(from, 1)
+    return header.type === 'gradient' ? this.#borderBytes(from, 0) : 0
+  }
+
+  /** What a micro-batch weighs before (0) or behind (1) a peer's layers. */
+  #borderBytes(peer: PeerId, side: 0 | 1): Bytes {
+    const border = this.#participants.get(peer)?.seat.layers[side] ?? 0
+    return this.#cost.cutBytes[border] ?? 0
+  }
+
+  /** A cluster lost a peer: it stops, the others go on with rings without it. */
+  dropCluster(cluster: number): void {
+    const { plan } = this
+    if (!plan.active.includes(cluster)) return
+    const peers = peersOf(plan, cluster)
+    this.meters.dropped(peers[0] ?? '')
+    for (const peer of peers) this.#stop(peer, 'its cluster lost a PC')
+    const next = withActive(
+      plan,
+      plan.active.filter((other) => other !== cluster),
+    )
+    this.#plan = next
+    const rings = this.#takeRings(next)
+    for (const participant of this.#participants.values()) participant.replan(next.number, rings)
+  }
+
+  #stop(peer: PeerId, reason: string): void {
+    const participant = this.#participants.get(peer)
+    if (participant === undefined) return
+    this.meters.stale(participant.stage.stats().stalenessCounts)
+    participant.stop(reason)
+    this.#participants.delete(peer)
+  }
+
+  /** Everybody drains and makes a last average; then nobody holds a stage. */
+  async drain(): Promise<void> {
+    await Promise.all([...this.#participants.values()].map((participant) => participant.finish()))
+    this.end('a new plan')
+  }
+
+  /** A new plan's weights leave this PC for all others at once. Resolves when they are there, or their PC is not. */
+  async handOut(from: PeerId, plan: Plan): Promise<void> {
+    const header = { type: 'parameters', job, plan: plan.number, offset: 0, total: 0 } as const
+    const stages = plan.layout.clusters.flatMap((cluster) => cluster.stages)
+    await Promise.all(
+      stages
+        .filter(({ peer }) => peer !== from)
+        .map(({ peer, layers }) => {
+          const arrived = new Promise<void>((resolve) => this.#awaited.set(peer, resolve))
+          const message = { header: { ...header, layers }, tensors: [] }
+          return this.network.send(from, peer, message).then(
+            () => arrived,
+            () => undefined,
+          )
+        }),
+    )
+    this.#awaited.clear()
+  }
+
+  /** A PC is gone from one moment to the next. */
+  lose(peer: PeerId): void {
+    this.network.sever(peer)
+    this.#awaited.get(peer)?.()
+  }
+
+  end(reason: string): void {
+    for (const peer of [...this.#participants.keys()]) this.#stop(peer, reason)
+  }
+
+  positionOf(peer: PeerId): StagePosition | undefined {
+    return this.#participants.get(peer)?.seat.position
+  }
+}

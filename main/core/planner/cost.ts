@@ -92,12 +92,7 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     w: sumsOf(layers.map((layer) => layer.workingBytesPerSample)),
     f: sumsOf(layers.map((layer) => layer.flopsPerSample)),
   }
-  const sentShare = bytesShare(profile.codec === 'auto' ? 'int8' : profile.codec)
-  const cutBytes = Float64Array.from([
-    0,
-    ...layers.map((layer) => b * layer.activationBytesPerSample * sentShare),
-  ])
-  cutBytes[layers.length] = 0
+  const cutBytes = cutBytesOf(profile)
   const between = (values: Float64Array, [from, to]: LayerRange) => (values[to] ?? 0) - (values[from] ?? 0)
   const peerAt = (place: number) => {
     const peer = pool.peers[place]
@@ -146,6 +141,12 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
       return ((2 * (count - 1)) / count) * largestLoad + 2 * (count - 1) * ringLatency(clusters)
     },
   }
+}
+
+function cutBytesOf({ microBatch, layers, codec }: ModelProfile): Float64Array {
+  const sentShare = bytesShare(codec === 'auto' ? 'int8' : codec)
+  const sent = layers.map((layer) => microBatch * layer.activationBytesPerSample * sentShare)
+  return Float64Array.from([0, ...sent.slice(0, -1), 0])
 }
 
 function keepingOf({ layers, keepingBackwardFactor }: ModelProfile): Keeping | undefined {

@@ -48,7 +48,7 @@ interface Pairs {
 }
 
 /** A table of all pairs is quick to read; beyond so many peers only the known pairs are kept. */
-const mostPeersInTable = 512
+const mostPeersInTable = 1536
 
 function createPairs(count: number, usual: number): Pairs {
   if (count > mostPeersInTable) return createSparsePairs(count, usual)

@@ -14,12 +14,22 @@ export interface CutCluster extends ClusterCost {
   readonly stages: readonly Stage[]
 }
 
+/** Rates between which cuts are of interest, in samples a second. */
+export interface Wish {
+  /** Undefined where no cuts reach it. */
+  readonly least: number
+  /** Beyond it no better cuts are sought. */
+  readonly enough: number
+}
+
+const anyRate: Wish = { least: 0, enough: Infinity }
+
 export interface Cutter {
   /**
    * Cuts of the largest rate for peers in this order, each with at least one layer, none above its memory, and
    * none with an averaging load above the limit. Undefined when there are none.
    */
-  best(order: readonly number[], maxLoad: Seconds): CutCluster | undefined
+  best(order: readonly number[], maxLoad: Seconds, wish?: Wish): CutCluster | undefined
   /** Of cuts with the same rate and no larger load, those whose busiest resource is least busy. */
   balanced(cluster: CutCluster, maxLoad: Seconds): CutCluster
   /** Inner steps taken so far: the search's measure of effort, the same on every machine. */
@@ -52,11 +62,13 @@ export function createCutter(cost: CostModel, places: readonly number[]): Cutter
   return {
     steps: () => shortest.steps(),
 
-    best(order, maxLoad) {
+    best(order, maxLoad, { least, enough } = anyRate) {
       const find = finderFor(order)
-      let best = find({ maxBusy: Infinity, maxLoad })
-      if (best === undefined) return undefined
-      let proven = best.roundTripSeconds / inFlight
+      const longest = cost.profile.microBatch / least
+      let best = find({ maxBusy: longest, maxLoad })
+      if (best === undefined || period(best) > longest * (1 + closeness)) return undefined
+      // No cuts are quicker than the shortest round trip allows, and none need be quicker than asked for.
+      let proven = Math.max(best.roundTripSeconds / inFlight, cost.profile.microBatch / enough)
       for (let half = false; proven < period(best) * (1 - closeness); half = !half) {
         // In turn: is there anything better at all, and is there anything in the better half?
         const maxBusy = half ? (proven + period(best)) / 2 : period(best) * (1 - closeness)

@@ -1,14 +1,19 @@
-/** The search for the best plan of a pool: exhaustive where that is quick, genetic beyond. */
+/** The search for the best plan of a pool: exhaustive where that is quick, beyond by generations, then on islands. */
 import type { Rng } from '../../../../shared/random.ts'
 import { type CostModel, smallestLayerBytes, type Stage } from '../cost.ts'
 import type { Shortfall } from '../shortfall.ts'
-import { createCandidates } from './candidates.ts'
-import { createCutter, mostCutPlaces } from './cuts.ts'
+import type { LoadedTeams } from './anneal.ts'
+import { bordersOf } from './borders.ts'
+import { type Candidates, createCandidates } from './candidates.ts'
+import { createCutter, type CutCluster, mostCutPlaces } from './cuts.ts'
 import { mostPeersExhaustive, searchExhaustively } from './exhaustive.ts'
 import { firstGroupings } from './first-groupings.ts'
+import { founders } from './founders.ts'
 import { searchGroupings } from './genetic.ts'
+import { searchIslands } from './islands.ts'
 import { polish } from './polish.ts'
-import { compareScores, createScorer, type Score } from './score.ts'
+import { prune } from './prune.ts'
+import { compareScores, createScorer, type Score, type Scorer } from './score.ts'
 
 export interface PlanSearch {
   readonly cost: CostModel
@@ -22,9 +27,14 @@ export interface PlanSearch {
   readonly wanted: number | undefined
 }
 
-/** Under a second of one core for the largest pools, a tenth for seven peers. */
-const stepsPerPeer = 1_000_000
-const mostSteps = 45_000_000
+/** Of the generations: under half a second of one core. */
+const generationSteps = 400_000
+const mostGenerationSteps = 8_000_000
+/** Pools beyond are searched on islands alone: generations judge whole groupings. */
+const mostPeersBred = 128
+/** Of the islands: half a second for 64 peers, some seconds for a thousand. */
+const islandSteps = 400_000
+const mostIslandSteps = 50_000_000
 
 /** Stages of the best clusters; empty when no cluster can train. */
 export function searchPlan(search: PlanSearch): readonly (readonly Stage[])[] {
@@ -35,14 +45,31 @@ export function searchPlan(search: PlanSearch): readonly (readonly Stage[])[] {
   const smallest = smallestLayerBytes(cost)
   const fits = shortfall.stages.length > 0 && shortfall.missingBytes === 0
   const everyone = fits ? linked.filter((peer) => (cost.pool.peers[peer]?.memoryBytes ?? 0) >= smallest) : []
+  const witness = shortfall.stages.map((stage) => stage.peer)
+
+  function breed(): Score {
+    const first = [[candidates.of(witness)], ...firstGroupings({ cost, candidates, everyone })]
+    const mostSteps = Math.min(mostGenerationSteps, generationSteps * everyone.length)
+    const steps = () => cutter.steps() + scorer.steps()
+    return searchGroupings({ everyone, candidates, scorer, first, rng, steps, mostSteps }).best
+  }
+
+  function settleIslands(bred: Score | undefined): Score {
+    const { borders, near } = bordersOf(cost, everyone)
+    const rate = (clusters: readonly CutCluster[]) => scorer.rate(clusters)
+    const packed = founders(cost, everyone, borders)
+    const starts = [bred === undefined ? { orders: [witness], maxLoad: Infinity } : teamsOf(bred), ...packed]
+    const mostSteps = Math.min(mostIslandSteps, islandSteps * everyone.length)
+    const ground = { cost, cutter, everyone, near, rng, rate, mostSteps }
+    return scoreOf(prune(searchIslands(ground, starts), { cutter, rate }), candidates, scorer)
+  }
 
   function searchLinked(): Score {
     if (everyone.length <= mostPeersExhaustive) return searchExhaustively(everyone, candidates, scorer).best
-    const witness = [candidates.of(shortfall.stages.map((stage) => stage.peer))]
-    const first = [witness, ...firstGroupings({ cost, candidates, everyone })]
-    const budget = Math.min(mostSteps, stepsPerPeer * everyone.length)
-    const steps = () => cutter.steps() + scorer.steps()
-    return searchGroupings({ everyone, candidates, scorer, first, rng, steps, mostSteps: budget }).best
+    if (wanted !== undefined) return breed()
+    const bred = everyone.length <= mostPeersBred ? breed() : undefined
+    const settled = settleIslands(bred)
+    return bred !== undefined && compareScores(bred, settled) <= 0 ? bred : settled
   }
 
   let best = searchLinked()
@@ -51,6 +78,23 @@ export function searchPlan(search: PlanSearch): readonly (readonly Stage[])[] {
     if (compareScores(alone, best) < 0) best = alone
   }
   return polish(best.clusters, cost, scorer).map((cluster) => cluster.stages)
+}
+
+const orderOf = ({ stages }: CutCluster) => stages.map(({ peer }) => peer)
+
+function teamsOf({ clusters }: Score): LoadedTeams {
+  const load = clusters.reduce((most, cluster) => Math.max(most, cluster.averagingLoad), 0)
+  return { orders: clusters.map(orderOf), maxLoad: clusters.length < 2 ? Infinity : load }
+}
+
+function scoreOf(clusters: readonly CutCluster[], candidates: Candidates, scorer: Scorer): Score {
+  return {
+    clusters,
+    grouping: clusters.map((cluster) => candidates.of(orderOf(cluster))),
+    samplesPerSecond: scorer.rate(clusters),
+    missingClusters: 0,
+    promise: 0,
+  }
 }
 
 /** Where cuts may fall: before every layer, or for deep models at even steps, and where `stages` are cut. */

@@ -36,42 +36,70 @@ export interface ShortestCuts {
 
 const at = (values: Float64Array, index: number) => values[index] ?? 0
 
+/** Sums over the layers before each place, and what turns them into memory. */
+interface Sums {
+  readonly p: Float64Array
+  readonly w: Float64Array
+  readonly f: Float64Array
+  readonly stateFactor: number
+  readonly workingFactor: number
+  readonly perFlop: PerFlop
+}
+
+/** Seconds a FLOP for the peer of a row when it holds places j to k. Longer runs from one place have no smaller one. */
+type PerFlop = (row: Row, j: number, k: number) => Seconds
+
+/** The farthest end of a run from place j within what only grows with its length; `from` is known to be within. */
+function farthest(
+  { p, w, f, stateFactor, workingFactor, perFlop }: Sums,
+  row: Row,
+  j: number,
+  from: number,
+): number {
+  const { can, limits, lastEnd } = row
+  const [p0, w0, f0] = [at(p, j), at(w, j), at(f, j)]
+  let k = from
+  for (; k < lastEnd; k++) {
+    const held = at(p, k + 1) - p0
+    if (held * stateFactor + workingFactor * (at(w, k + 1) - w0) > can.memory) break
+    if ((at(f, k + 1) - f0) * perFlop(row, j, k + 1) > limits.maxBusy) break
+    if (held * can.loadPerByte > limits.maxLoad) break
+  }
+  return k
+}
+
 /** @param places - where cuts may fall: layer indices, ascending, with both ends of the model */
 export function createShortestCuts(cost: CostModel, places: readonly number[]): ShortestCuts {
   const last = places.length - 1
   const width = places.length
   const pick = (values: Float64Array) => Float64Array.from(places, (place) => at(values, place))
   const [p, w, f, crossing] = [pick(cost.sums.p), pick(cost.sums.w), pick(cost.sums.f), pick(cost.cutBytes)]
-  const stateFactor = 1 + cost.profile.stateFactor
-  const workingFactor = cost.profile.microBatch * cost.profile.inFlight
   const perFlop = secondsPerFlop(cost, pick, p)
+  const workingFactor = cost.profile.microBatch * cost.profile.inFlight
+  const grown = { p, w, f, stateFactor: 1 + cost.profile.stateFactor, workingFactor, perFlop }
   /** [row · width + k]: shortest time through the first `row + 1` peers when they end at place k, and where the last began. */
   let shortest = new Float64Array(0)
   let cameFrom = new Int32Array(0)
   let steps = 0
 
-  /** Try every end for the peer of a row when it begins at place j, `before` seconds into the trip. */
-  function extend(row: Row, j: number, before: Seconds): void {
-    const { can, limits } = row
-    for (let k = row.isLast ? last : j + 1; k <= row.lastEnd; k++) {
-      steps++
-      const held = at(p, k) - at(p, j)
-      const compute = (at(f, k) - at(f, j)) * perFlop(row, j, k)
-      // Longer runs only need more of these three.
-      if (held * stateFactor + workingFactor * (at(w, k) - at(w, j)) > can.memory) return
-      if (compute > limits.maxBusy || held * can.loadPerByte > limits.maxLoad) return
+  /** Try every end up to `end` for the peer of a row when it begins at place j, `before` seconds into the trip. */
+  function extend(row: Row, j: number, before: Seconds, end: number): void {
+    const { trafficPerByte, linkPerByte, crossingPerByte, latency } = row.can
+    const { maxBusy } = row.limits
+    const crossed = at(crossing, j)
+    const begun = at(f, j)
+    const cells = row.index * width
+    const first = row.isLast ? last : j + 1
+    steps += Math.max(1, end - first + 1)
+    for (let k = first; k <= end; k++) {
       const out = at(crossing, k)
-      if ((at(crossing, j) + out) * can.trafficPerByte > limits.maxBusy) continue
-      if (out * can.linkPerByte > limits.maxBusy) continue
-      const border = out === 0 ? can.latency : can.latency + out * can.crossingPerByte
-      relax(row.index * width + k, j, before + compute + border)
+      if ((crossed + out) * trafficPerByte > maxBusy || out * linkPerByte > maxBusy) continue
+      const border = out === 0 ? latency : latency + out * crossingPerByte
+      const roundTrip = before + (at(f, k) - begun) * perFlop(row, j, k) + border
+      if (roundTrip >= at(shortest, cells + k)) continue
+      shortest[cells + k] = roundTrip
+      cameFrom[cells + k] = j
     }
-  }
-
-  function relax(cell: number, j: number, roundTrip: Seconds): void {
-    if (roundTrip >= at(shortest, cell)) return
-    shortest[cell] = roundTrip
-    cameFrom[cell] = j
   }
 
   function clear(cells: number): void {
@@ -93,9 +121,13 @@ export function createShortestCuts(cost: CostModel, places: readonly number[]): 
         const lastEnd = last - (rows - 1 - index)
         const row = { index, can, limits, lastEnd, isLast: index === rows - 1 }
         const lastStart = index === 0 ? 0 : lastEnd - 1
+        let end = index
         for (let j = index; j <= lastStart; j++) {
           const before = index === 0 ? 0 : at(shortest, (index - 1) * width + j)
-          if (before < Infinity) extend(row, j, before)
+          if (before === Infinity) continue
+          // A later beginning gets at least as far, but for one whose input is too large to be kept.
+          end = farthest(grown, row, j, cost.keeping === undefined ? Math.max(end, j) : j)
+          extend(row, j, before, end)
         }
       }
       if (at(shortest, rows * width - 1) === Infinity) return undefined

@@ -8,20 +8,28 @@ import { benchPipeline } from './pipeline.ts'
 import { benchStep } from './step.ts'
 import { benchWire } from './wire.ts'
 
-/** `only`: the parts that were asked for, where a bench has any. */
-type Bench = (only: readonly string[]) => Promise<Record<string, number>>
+interface Options {
+  /** The parts that were asked for, where a bench has any. */
+  readonly only: readonly string[]
+  /** Of `step`: where its time goes. */
+  readonly profile: boolean
+}
 
-const benches: Readonly<Record<string, Bench>> = {
-  average: benchAverage,
+const benches: Readonly<Record<string, (options: Options) => Promise<Record<string, number | string>>>> = {
+  average: ({ only }) => benchAverage(only),
   codec: benchCodec,
   memory: benchMemory,
-  pipeline: benchPipeline,
-  step: benchStep,
+  pipeline: ({ only }) => benchPipeline(only),
+  step: ({ only: [only], profile }) => benchStep({ ...(only === undefined ? {} : { only }), profile }),
   wire: benchWire,
 }
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: 'boolean' }, only: { type: 'string', multiple: true } },
+  options: {
+    json: { type: 'boolean' },
+    only: { type: 'string', multiple: true, default: [] },
+    profile: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
 const bench = benches[positionals[0] ?? '']
@@ -29,7 +37,7 @@ if (bench === undefined) {
   process.stderr.write(`give one of: ${Object.keys(benches).join(', ')}\n`)
   process.exit(2)
 }
-const figures = await bench(values.only ?? []).catch((error: unknown) => {
+const figures = await bench(values).catch((error: unknown) => {
   const { kind, message } = reportOf(error)
   process.stderr.write(`${message}\n`)
   process.exit(kind === 'bad-input' ? 2 : 1)
@@ -37,5 +45,5 @@ const figures = await bench(values.only ?? []).catch((error: unknown) => {
 if (values.json === true) process.stdout.write(`${JSON.stringify({ event: 'result', ...figures })}\n`)
 else
   for (const [name, value] of Object.entries(figures))
-    process.stdout.write(`${name}: ${Number(value.toPrecision(4))}\n`)
+    process.stdout.write(`${name}: ${typeof value === 'number' ? Number(value.toPrecision(4)) : value}\n`)
 process.exit(0)

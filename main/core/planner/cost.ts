@@ -92,7 +92,8 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     w: sumsOf(layers.map((layer) => layer.workingBytesPerSample)),
     f: sumsOf(layers.map((layer) => layer.flopsPerSample)),
   }
-  const cutBytes = cutBytesOf(profile)
+  const sentShare = bytesShare(profile.codec === 'auto' ? 'int8' : profile.codec)
+  const cutBytes = cutBytesOf(profile, sentShare)
   const between = (values: Float64Array, [from, to]: LayerRange) => (values[to] ?? 0) - (values[from] ?? 0)
   const peerAt = (place: number) => {
     const peer = pool.peers[place]
@@ -143,8 +144,7 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
   }
 }
 
-function cutBytesOf({ microBatch, layers, codec }: ModelProfile): Float64Array {
-  const sentShare = bytesShare(codec === 'auto' ? 'int8' : codec)
+function cutBytesOf({ microBatch, layers }: ModelProfile, sentShare: number): Float64Array {
   const sent = layers.map((layer) => microBatch * layer.activationBytesPerSample * sentShare)
   return Float64Array.from([0, ...sent.slice(0, -1), 0])
 }

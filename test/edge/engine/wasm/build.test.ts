@@ -1,7 +1,7 @@
 /** The committed binaries are what the sources say: same compiler, same bytes. */
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { compileKernels } from '../../../../main/edge/engine/wasm/build/compile.ts'
+import { compileKernels, sharedKernels } from '../../../../main/edge/engine/wasm/build/compile.ts'
 
 const generated = new URL('../../../../main/edge/engine/wasm/generated/', import.meta.url)
 
@@ -15,3 +15,9 @@ it.each([
     expect(Buffer.from(await compileKernels(width)).equals(committed)).toBe(true)
   },
 )
+
+it('the committed numbers of the kernels are those that the sources give them', async () => {
+  const committed: unknown = JSON.parse(await readFile(new URL('numbers.json', generated), 'utf8'))
+  const numbers = (await sharedKernels()).map(({ name }, number) => [name, number])
+  expect(committed).toEqual(Object.fromEntries(numbers))
+})

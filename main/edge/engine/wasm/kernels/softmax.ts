@@ -29,15 +29,16 @@ export function softmaxRow(row: usize, seen: i32, width: i32, scale: f32): void 
   memory.fill(at(row, seen), 0, (<usize>(width - seen)) << 2)
 }
 
-/** dRow = p·(dRow − Σ p·dRow)·scale */
-export function softmaxRowBack(p: usize, dRow: usize, width: i32, scale: f32): void {
+/** dRow = p·(dRow − Σ p·dRow)·scale over the first `seen` of it, zeros to its end. */
+export function softmaxRowBack(p: usize, dRow: usize, seen: i32, width: i32, scale: f32): void {
   let sum = f32x4.splat(0)
-  for (let i = 0; i < width; i += 4)
-    sum = fma(take(at(p, i), width - i, 0), take(at(dRow, i), width - i, 0), sum)
+  for (let i = 0; i < seen; i += 4)
+    sum = fma(take(at(p, i), seen - i, 0), take(at(dRow, i), seen - i, 0), sum)
   const mean = f32x4.splat(sumOf(sum))
   const factor = f32x4.splat(scale)
-  for (let i = 0; i < width; i += 4) {
+  for (let i = 0; i < seen; i += 4) {
     const d = f32x4.mul(v128.load(at(p, i)), f32x4.sub(v128.load(at(dRow, i)), mean))
-    put(at(dRow, i), f32x4.mul(d, factor), width - i)
+    put(at(dRow, i), f32x4.mul(d, factor), seen - i)
   }
+  memory.fill(at(dRow, seen), 0, (<usize>(width - seen)) << 2)
 }

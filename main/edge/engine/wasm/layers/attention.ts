@@ -14,13 +14,13 @@ export const attention: LayerPlanner<'attention'> = (layer, x, site) => {
     units,
   })
   const units = plan.batch * heads
-  const shape = [tokens, heads, width / heads] as const
+  const shape = [tokens, heads, width / heads, layer.causal ? 1 : 0] as const
   const entry = project(plan, x, projection('qkv', 3 * width)) // [B, T, 3D]
   const qkv = entry.y
   const p = plan.keep(units * tokens * tokens) // [B, H, T, T]
   const mixed = plan.keep(x.length) // [B, T, D]
   plan.forward.push((at) => {
-    plan.run('attend', units, ...shape, layer.causal ? 1 : 0, at(qkv), at(p), at(mixed))
+    plan.run('attend', units, ...shape, at(qkv), at(p), at(mixed))
   })
   const exit = project(plan, mixed, projection('out', width)) // [B, T, D]
   return {

@@ -1,5 +1,6 @@
 /** `rookery bench device`: what this PC is, which backends load, and how fast the chosen one trains. */
-import { type BackendProbe, backendNames, probeBackends } from '../../edge/engine/tfjs/backends.ts'
+import { type BackendProbe, backendNames } from '../../edge/engine/tfjs/backend-names.ts'
+import { probeBackends } from '../../edge/engine/tfjs/probe.ts'
 import { InvalidInputError, reportOf } from '../../../shared/errors.ts'
 import { measureSpeed } from '../../core/job/benchmark.ts'
 import { type DeviceDescription, describeDevice } from '../../edge/device/device.ts'
@@ -20,7 +21,9 @@ export async function benchDeviceTask({
 }: {
   readonly backend?: string
 }): Promise<DeviceBench> {
-  const name = [...backendNames, 'kernels' as const, 'auto' as const].find((known) => known === backend)
+  // As the settings name it, or as an engine names itself.
+  const asked = backend.replace(/^tfjs-/, '')
+  const name = [...backendNames, 'kernels' as const, 'auto' as const].find((known) => known === asked)
   if (name === undefined)
     throw new InvalidInputError(
       `there is no backend "${backend}"; take auto, ${backendNames.join(', ')}, kernels`,

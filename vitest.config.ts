@@ -1,3 +1,4 @@
+import { softwareGpu } from './test/measures/software-gpu.ts'
 import { defineConfig } from 'vitest/config'
 
 /** A project per room: pure code fast, real adapters with time to start, whole agents last. */
@@ -19,7 +20,7 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       project('core', ['test/{core,shared,desktop,simulation}/**/*.test.ts'], 20_000),
-      project('edge', ['test/edge/**/*.test.ts'], 60_000),
+      { test: { ...project('edge', ['test/edge/**/*.test.ts'], 60_000).test, env: softwareGpu() } },
       project('renderer', ['test/renderer/**/*.test.ts'], 120_000),
       project('scenarios', ['test/scenarios/**/*.test.ts'], 120_000),
       project('e2e', ['test/{e2e,cli,agent}/**/*.test.ts'], 300_000),

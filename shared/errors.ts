@@ -88,6 +88,12 @@ export class DeviceMemoryError extends PoolError {
   readonly code = 'device-memory'
 }
 
+/** The GPU is gone: its driver was reset or updated, or it was unplugged. The stage on it is lost; another engine may go on. */
+export class DeviceLostError extends PoolError {
+  readonly kind = 'out-of-resource'
+  readonly code = 'device-lost'
+}
+
 /** The disk took no more bytes. What was saved before is untouched. */
 export class DiskFullError extends PoolError {
   readonly kind = 'out-of-resource'

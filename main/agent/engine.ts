@@ -5,8 +5,11 @@ import { isInstalled } from '../edge/engine/tfjs/installed.ts'
 import type { EngineThread } from './agent-parts.ts'
 import { type Backend, EngineChoice } from './engine-choice.ts'
 
-/** May be faster than our kernels, where they are installed: only a measurement tells. */
-export const accelerators = (['node-gpu', 'node', 'webgpu'] as const).filter(isInstalled)
+/**
+ * May be faster than our kernels, where they are installed: only a measurement tells. WebGPU is taken by name alone: it
+ * comes with every installation, was never measured on a real GPU, and a driver that breaks would take the agent along.
+ */
+export const accelerators = (['node-gpu', 'node'] as const).filter(isInstalled)
 /** Our kernels, and what takes over where they fail: on the same processor it is never faster. */
 export const onProcessor = ['kernels', 'wasm', 'cpu'] as const
 

@@ -36,7 +36,13 @@ const idle = /\.(map|d\.ts|d\.mts|d\.cts|md|markdown|tsbuildinfo)$/
 /** TensorFlow.js carries itself a dozen times; Node loads one of them. */
 const tensorflowNeeds = /(package\.json|LICENSE|\.node\.js|\.wasm)$/
 
+/** WebGPU's library comes for all systems in one package, 20 MB each. */
+const otherSystems = new RegExp(
+  `[\\\\/]webgpu[\\\\/]dist[\\\\/](?!${process.platform}-(${process.arch}|universal))`,
+)
+
 function isShipped(source: string): boolean {
+  if (otherSystems.test(source)) return false
   const name = basename(source)
   if (!name.includes('.') && name !== 'LICENSE') return true
   if (source.includes(`${sep}@tensorflow${sep}`)) return tensorflowNeeds.test(name) || !/\.\w+$/.test(name)

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { reportOf } from '../../shared/errors.ts'
 import { benchAverage } from './average.ts'
 import { benchCodec } from './codec.ts'
+import { benchGpu } from './gpu.ts'
 import { benchMemory } from './memory.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchStep } from './step.ts'
@@ -18,6 +19,7 @@ interface Options {
 const benches: Readonly<Record<string, (options: Options) => Promise<Record<string, number | string>>>> = {
   average: ({ only }) => benchAverage(only),
   codec: benchCodec,
+  gpu: benchGpu,
   memory: benchMemory,
   pipeline: ({ only }) => benchPipeline(only),
   step: ({ only: [only], profile }) => benchStep({ ...(only === undefined ? {} : { only }), profile }),

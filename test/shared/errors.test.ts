@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   AbortedError,
   BadMessageError,
+  DeviceLostError,
   DeviceMemoryError,
   DoesNotFitError,
   InvalidInputError,
@@ -18,6 +19,7 @@ describe('the report of a thrown value', () => {
     [new InvalidInputError('m'), 'bad-input', 'invalid-input'],
     [new DoesNotFitError(7, 'm'), 'bad-input', 'does-not-fit'],
     [new DeviceMemoryError('m'), 'out-of-resource', 'device-memory'],
+    [new DeviceLostError('m'), 'out-of-resource', 'device-lost'],
     [new AbortedError('m'), 'aborted', 'aborted'],
     [new InvariantError('m'), 'bug', 'invariant'],
     [new TypeError('m'), 'bug', 'unexpected'],

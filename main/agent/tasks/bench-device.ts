@@ -1,5 +1,6 @@
 /** `rookery bench device`: what this PC is, which backends load and compute rightly, and how fast each trains. */
-import { type BackendProbe, backendNames, probeBackends } from '../../edge/engine/tfjs/backends.ts'
+import { type BackendProbe, backendNames } from '../../edge/engine/tfjs/backend-names.ts'
+import { probeBackends } from '../../edge/engine/tfjs/probe.ts'
 import { InvalidInputError, reportOf } from '../../../shared/errors.ts'
 import type { FlopsPerSecond } from '../../../shared/units.ts'
 import { measureSpeed } from '../../core/job/benchmark.ts'
@@ -32,7 +33,9 @@ export async function benchDeviceTask({
   readonly backend?: string
 }): Promise<DeviceBench> {
   const names = [...backendNames, 'kernels' as const]
-  const name = [...names, 'auto' as const].find((known) => known === backend)
+  // As the settings name it, or as an engine names itself.
+  const asked = backend.replace(/^tfjs-/, '')
+  const name = [...names, 'auto' as const].find((known) => known === asked)
   if (name === undefined)
     throw new InvalidInputError(`there is no backend "${backend}"; take auto, ${names.join(', ')}`)
   const measured = await measureAll(name)

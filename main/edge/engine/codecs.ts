@@ -3,7 +3,7 @@ import { pack, unpack } from '../../../shared/codec/codec.ts'
 import type { StageEngine } from '../../core/ports.ts'
 
 /** An engine that knows float32 alone, as one that knows every codec. Calls keep the order in which they were made. */
-export function withCodecs(engine: StageEngine): StageEngine {
+export function withCodecs<E extends StageEngine>(engine: E): E {
   return {
     ...engine,
     forward: async (request) =>

@@ -10,6 +10,7 @@ import type { MessagePort, Worker } from 'node:worker_threads'
 import {
   AbortedError,
   BadMessageError,
+  DeviceLostError,
   DeviceMemoryError,
   type ErrorKind,
   type ErrorReport,
@@ -30,15 +31,24 @@ interface Call {
   readonly inputs: readonly unknown[]
 }
 
-/** From the thread: once when it is up or cannot be, then one answer a call. */
+/** From the thread: once when it is up or cannot be, then one answer a call; at last perhaps that its device is gone. */
 type Answer =
   | { readonly type: 'ready'; readonly backend: string }
   | { readonly type: 'not-ready'; readonly error: ErrorReport }
   | { readonly type: 'done'; readonly id: number; readonly output: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly error: ErrorReport }
+  | { readonly type: 'lost'; readonly error: ErrorReport }
+
+/** An engine whose device may go away: `lost` resolves when it has, and every call fails with that reason. */
+export type ServedEngine = StageEngine & { readonly lost?: Promise<PoolError> }
 
 /** An engine in a thread of its own. */
 export type EngineThread = StageEngine & {
+  /**
+   * Resolves once the engine can compute no more, idle or not: its device is gone (DeviceLostError) or its thread is
+   * (EngineDiedError, DeviceMemoryError). Its stage is lost; another engine may take over. Never after `stop`.
+   */
+  readonly lost: Promise<PoolError>
   /** End the thread; calls that have no answer yet are rejected with AbortedError. */
   stop(): Promise<void>
 }
@@ -63,6 +73,7 @@ class EngineThreadError extends PoolError {
 const classes = [
   AbortedError,
   BadMessageError,
+  DeviceLostError,
   DeviceMemoryError,
   EngineDiedError,
   InvalidInputError,
@@ -79,7 +90,7 @@ function errorFrom(report: ErrorReport): PoolError {
 }
 
 /** Serve an engine to the thread at the other end. An engine that does not open is reported as the reason. */
-export async function serveEngine(port: MessagePort, open: () => Promise<StageEngine>): Promise<void> {
+export async function serveEngine(port: MessagePort, open: () => Promise<ServedEngine>): Promise<void> {
   const say = (answer: Answer, transfer: readonly ArrayBuffer[] = []) => {
     port.postMessage(answer, transfer)
   }
@@ -100,6 +111,7 @@ export async function serveEngine(port: MessagePort, open: () => Promise<StageEn
       )
     })
     say({ type: 'ready', backend: engine.backend })
+    void engine.lost?.then((error) => { say({ type: 'lost', error: reportOf(error) }) }) // prettier-ignore
   } catch (thrown) {
     say({ type: 'not-ready', error: reportOf(thrown) })
   }
@@ -126,10 +138,12 @@ function settle(waiting: Map<number, Waiting>, answer: Extract<Answer, { id: num
 export async function connectEngine(worker: Worker): Promise<EngineThread> {
   const waiting = new Map<number, Waiting>()
   const greeting = Promise.withResolvers<string>()
+  const lost = Promise.withResolvers<PoolError>()
   let gone: PoolError | undefined
   let calls = 0
   const end = (reason: PoolError) => {
     gone ??= reason
+    if (!(gone instanceof AbortedError)) lost.resolve(gone)
     greeting.reject(gone)
     for (const { reject } of waiting.values()) reject(gone)
     waiting.clear()
@@ -137,6 +151,7 @@ export async function connectEngine(worker: Worker): Promise<EngineThread> {
   worker.on('message', (answer: Answer) => {
     if (answer.type === 'ready') greeting.resolve(answer.backend)
     else if (answer.type === 'not-ready') greeting.reject(errorFrom(answer.error))
+    else if (answer.type === 'lost') end(errorFrom(answer.error))
     else settle(waiting, answer)
   })
   worker.on('messageerror', (thrown) => { end(deathOf(thrown)) }) // prettier-ignore
@@ -161,7 +176,7 @@ export async function connectEngine(worker: Worker): Promise<EngineThread> {
   }
   try {
     const backend = await greeting.promise
-    return { backend, ...callsOf(call), stop }
+    return { backend, ...callsOf(call), lost: lost.promise, stop }
   } catch (thrown) {
     await worker.terminate()
     throw thrown

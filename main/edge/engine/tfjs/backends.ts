@@ -1,32 +1,29 @@
 /** Which TensorFlow.js backends this machine can run, and opening one of them in this thread. */
-import util from 'node:util'
 import { fileURLToPath } from 'node:url'
 import * as tf from '@tensorflow/tfjs'
 import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm'
-import { InvalidInputError } from '../../../../shared/errors.ts'
+import { InvalidInputError, PoolError } from '../../../../shared/errors.ts'
+import type { BackendName, BackendProbe } from './backend-names.ts'
 import { registerWasmKernels } from './kernels/register.ts'
-
-/** Backends by the names of the settings file, without `auto`. */
-export const backendNames = ['node-gpu', 'node', 'webgpu', 'wasm', 'cpu'] as const
-export type BackendName = (typeof backendNames)[number]
+import { loadNative } from './native/load.ts'
+import { type Adapter, loadWebgpu, nameOf } from './webgpu/load.ts'
 
 /** Tried in this order. WebGPU is taken only when it is asked for. */
 const automaticOrder: readonly BackendName[] = ['node-gpu', 'node', 'wasm', 'cpu']
 
-/** Whether a backend can be opened here, and why (not) in one sentence. */
-export interface BackendProbe {
-  readonly name: BackendName
-  readonly loaded: boolean
-  readonly reason: string
+/** A backend that can be set: the name that tf knows it by, and what it runs on. */
+interface Ready {
+  readonly known: string
+  readonly adapter?: Adapter
 }
 
-/** Make a backend ready to be set. @returns the name that tf knows it by @throws anything when it cannot be loaded */
-const loaders: Readonly<Record<BackendName, () => Promise<string>>> = {
-  'node-gpu': () => loadNative('@tensorflow/tfjs-node-gpu'),
-  node: () => loadNative('@tensorflow/tfjs-node'),
+/** Make a backend ready to be set. @throws InvalidInputError with the reason, anything when it cannot be loaded */
+const loaders: Readonly<Record<BackendName, () => Ready | Promise<Ready>>> = {
+  'node-gpu': async () => ({ known: await loadNative('@tensorflow/tfjs-node-gpu') }),
+  node: async () => ({ known: await loadNative('@tensorflow/tfjs-node') }),
   webgpu: loadWebgpu,
   wasm: loadWasm,
-  cpu: () => Promise.resolve('cpu'),
+  cpu: () => ({ known: 'cpu' }),
 }
 
 /**
@@ -38,7 +35,7 @@ const loaders: Readonly<Record<BackendName, () => Promise<string>>> = {
 export async function openBackend(name: BackendName | 'auto'): Promise<BackendName> {
   const reasons: string[] = []
   for (const candidate of name === 'auto' ? automaticOrder : [name]) {
-    const probe = await open(candidate)
+    const probe = await tryBackend(candidate)
     if (probe.loaded) return candidate
     reasons.push(`${candidate}: ${probe.reason}`)
   }
@@ -47,28 +44,24 @@ export async function openBackend(name: BackendName | 'auto'): Promise<BackendNa
   )
 }
 
-/** Try every backend. The one that was set before is set again afterwards. */
-export async function probeBackends(): Promise<readonly BackendProbe[]> {
-  // Undefined before any was set, whatever tf's types say.
-  const before = tf.getBackend() as string | undefined
-  const probes: BackendProbe[] = []
-  for (const name of backendNames) probes.push(await open(name))
-  if (before !== undefined) await tf.setBackend(before)
-  return probes
-}
-
-async function open(name: BackendName): Promise<BackendProbe> {
+/** Try to set a backend in this thread; when it does not open, the one before stays. */
+export async function tryBackend(name: BackendName): Promise<BackendProbe> {
   // Without its advice to install something else, printed to everybody's terminal.
   tf.enableProdMode()
+  // Undefined before any was set, whatever tf's types say.
+  const before = tf.getBackend() as string | undefined
   try {
-    const known = await loaders[name]()
+    const { known, adapter } = await loaders[name]()
     // With no adapter setBackend returns false and tfjs goes on with another backend: both are checked.
     const set = await withoutNewCrashHandlers(() => tf.setBackend(known))
     if (!set || tf.getBackend() !== known)
-      return { name, loaded: false, reason: 'TensorFlow.js has it but it did not start on this machine.' }
+      throw new InvalidInputError('It is installed, but TensorFlow.js could not start it on this machine.')
     if (name === 'wasm') registerWasmKernels()
-    return { name, loaded: true, reason: 'It is installed and starts.' }
+    const reason = adapter === undefined ? 'It is installed and starts.' : `It starts on ${nameOf(adapter)}.`
+    return { name, loaded: true, reason, ...(adapter && { adapter }) }
   } catch (thrown) {
+    // A native package sets itself while it is loaded.
+    if (before !== undefined && tf.getBackend() !== before) await tf.setBackend(before)
     return { name, loaded: false, reason: reasonOf(thrown) }
   }
 }
@@ -76,7 +69,7 @@ async function open(name: BackendName): Promise<BackendProbe> {
 const crashEvents = ['uncaughtException', 'unhandledRejection'] as const
 
 /** Emscripten's start-up adds handlers to the process that throw again whatever the program would have handled. */
-async function withoutNewCrashHandlers<T>(start: () => Promise<T>): Promise<T> {
+async function withoutNewCrashHandlers<T>(start: () => T | Promise<T>): Promise<T> {
   const before = crashEvents.map((event) => new Set<unknown>(process.listeners(event as 'uncaughtException')))
   try {
     return await start()
@@ -89,40 +82,14 @@ async function withoutNewCrashHandlers<T>(start: () => Promise<T>): Promise<T> {
 }
 
 function reasonOf(thrown: unknown): string {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
-  if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return 'It is not installed.'
+  if (thrown instanceof PoolError) return thrown.message
   const [line = ''] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\n')
   return `It does not load: ${line}.`
 }
 
-/** An import that TypeScript need not resolve: these packages are optional and often absent. */
-const importOptional = (specifier: string): Promise<unknown> => import(specifier)
-
-async function loadNative(specifier: string): Promise<string> {
-  // tfjs-node 4.22 calls util.isNullOrUndefined, which Node 23 removed (tfjs#8425).
-  const older = util as unknown as { isNullOrUndefined?: (value: unknown) => boolean }
-  older.isNullOrUndefined ??= (value) => value === null || value === undefined
-  await importOptional(specifier)
-  return 'tensorflow'
-}
-
-/** Dawn's bindings for Node, and the backend on them. A browser's WebGPU needs neither. */
-async function loadWebgpu(): Promise<string> {
-  const dawn = (await importOptional('webgpu')) as {
-    create: (options: readonly string[]) => unknown
-    globals: object
-  }
-  if (!('gpu' in navigator)) {
-    Object.assign(globalThis, dawn.globals)
-    Object.defineProperty(navigator, 'gpu', { value: dawn.create([]), configurable: true })
-  }
-  await importOptional('@tensorflow/tfjs-backend-webgpu')
-  return 'webgpu'
-}
-
-function loadWasm(): Promise<string> {
+function loadWasm(): Ready {
   // Its threads start from a blob URL, which plain Node does not load as a worker.
   tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false)
   setWasmPaths(fileURLToPath(new URL('./', import.meta.resolve('@tensorflow/tfjs-backend-wasm'))))
-  return Promise.resolve('wasm')
+  return { known: 'wasm' }
 }

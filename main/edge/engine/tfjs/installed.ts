@@ -1,10 +1,9 @@
 /** Whether the packages of an optional backend are there, found out without loading anything. */
-import type { BackendName } from './backends.ts'
+import type { BackendName } from './backend-names.ts'
 
 const packages: Readonly<Partial<Record<BackendName, readonly string[]>>> = {
   'node-gpu': ['@tensorflow/tfjs-node-gpu'],
   node: ['@tensorflow/tfjs-node'],
-  webgpu: ['webgpu', '@tensorflow/tfjs-backend-webgpu'],
 }
 
 /** True does not mean that it starts. */

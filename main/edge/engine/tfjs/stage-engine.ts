@@ -1,14 +1,17 @@
 /** The StageEngine port on TensorFlow.js, in the calling thread. */
 import * as tf from '@tensorflow/tfjs'
 import { InvariantError } from '../../../../shared/errors.ts'
-import type { StageEngine, StageSetup } from '../../../core/ports.ts'
+import type { StageSetup } from '../../../core/ports.ts'
 import { withCodecs } from '../codecs.ts'
-import { type BackendName, openBackend } from './backends.ts'
+import type { ServedEngine } from '../protocol.ts'
+import type { BackendName } from './backend-names.ts'
+import { openBackend } from './backends.ts'
 import * as calls from './calls.ts'
 import { createMemoryMeter } from './memory.ts'
 import { type Stage, createStage, disposeStage } from './stage.ts'
 import { stageShape } from './stage-shape.ts'
 import { readOptimizer, readState, writeOptimizer, writeState } from './state.ts'
+import { watchDevice } from './webgpu/device.ts'
 
 export interface TfjsEngineSettings {
   /** All engines of a thread compute on the backend opened last. */
@@ -19,9 +22,12 @@ export interface TfjsEngineSettings {
 const opening = createQueue()
 
 /** Open a backend in this thread and make an engine on it. @throws InvalidInputError when it does not open */
-export async function createTfjsEngine(settings: TfjsEngineSettings): Promise<StageEngine> {
-  const backend = `tfjs-${await opening(() => openBackend(settings.backend))}`
-  const inOrder = createQueue()
+export async function createTfjsEngine(settings: TfjsEngineSettings): Promise<ServedEngine> {
+  const name = await opening(() => openBackend(settings.backend))
+  const device = name === 'webgpu' ? watchDevice() : undefined
+  const queue = createQueue()
+  const inOrder = <T>(work: () => T | Promise<T>): Promise<T> =>
+    queue(device === undefined ? work : () => device.guard(work))
   let loaded: Stage | undefined
   const unload = () => {
     if (loaded !== undefined) disposeStage(loaded)
@@ -33,10 +39,12 @@ export async function createTfjsEngine(settings: TfjsEngineSettings): Promise<St
       return work(loaded)
     })
   return withCodecs({
-    backend,
+    backend: `tfjs-${name}`,
+    ...(device && { lost: device.lost }),
     load: (setup) =>
       inOrder(() => {
         unload()
+        device?.limit(setup.memoryBudgetBytes)
         loaded = build(setup)
       }),
     forward: (request) => withStage((stage) => calls.forward(stage, request)),

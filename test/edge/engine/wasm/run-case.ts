@@ -6,28 +6,8 @@ import { backward, createStage, forward, infer, type Stage } from '../../../../m
 import { stageShape } from '../../../../main/edge/engine/wasm/stage-shape.ts'
 import { readState, writeState } from '../../../../main/edge/engine/wasm/state.ts'
 import { learningRateSchedule, optimizer } from '../../../../shared/job/recipe.ts'
-import { type LayerRange, type ModelGraph, modelGraph } from '../../../../shared/model/graph.ts'
+import { graphOf } from '../layers/case-graph.ts'
 import type { Numbers, ReferenceCase } from '../layers/reference-cases.ts'
-
-/** Lets values through, so that the case's own layers are neither root nor leaf. */
-const through = (name: string) => ({ type: 'dropout', name, rate: 0 })
-
-function graphOf({ input, layers }: ReferenceCase): { graph: ModelGraph; range: LayerRange } {
-  const sample = input.shape.slice(1)
-  const tokens = input.dtype === 'int32'
-  const graph = modelGraph.parse({
-    format: 'rookery-model/1',
-    name: 'case',
-    task: 'classify',
-    input: tokens
-      ? { type: 'tokens', length: sample[0], vocabulary: 1_000_000 }
-      : { type: 'values', shape: sample },
-    layers: [...(tokens ? [] : [through('before')]), ...layers, through('after')],
-    loss: { type: 'cross-entropy' },
-  })
-  const from = tokens ? 0 : 1
-  return { graph, range: [from, from + layers.length] }
-}
 
 /** A stage of the case's layers, with its parameters, on a heap whose first bytes are taken. */
 function stageOfCase(one: ReferenceCase, width: KernelWidth, takenBytes: number): Stage {

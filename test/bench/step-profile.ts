@@ -27,7 +27,7 @@ export async function profileStep(subject: Subject): Promise<Record<string, numb
 
 async function profileOn(subject: Subject, threads: number): Promise<ReadonlyMap<string, number>> {
   const heap = createHeap(0)
-  const pool = await createThreadPool(heap, 'wide', threads)
+  const pool = await createThreadPool(heap, 'wide', { threads })
   const spent = new Map<string, number>()
   const run: RunKernel = (name, ...given) => {
     const before = performance.now()

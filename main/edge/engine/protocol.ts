@@ -54,7 +54,7 @@ export type EngineThread = StageEngine & {
 }
 
 /** The engine's thread is gone. Its stage and everything in flight on it are lost. */
-class EngineDiedError extends PoolError {
+export class EngineDiedError extends PoolError {
   readonly kind = 'bug'
   readonly code = 'engine-died'
 }

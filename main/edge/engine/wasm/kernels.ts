@@ -48,7 +48,8 @@ export interface OpenKernels extends Kernels {
   readonly scratchBytes: () => number
   readonly useScratch: (address: number, thread: number) => void
   readonly closeTicket: (control: number) => void
-  readonly share: (control: number, kernel: number, units: number, grain: number) => void
+  /** Control block, kernel, units, grain, patience in milliseconds. */
+  readonly share: (...given: readonly number[]) => number
   readonly help: (control: number) => void
 }
 

@@ -65,7 +65,7 @@ export function createWasmEngine(settings: WasmEngineSettings): StageEngine {
 async function build(setup: StageSetup, width: KernelWidth, threads: number): Promise<Loaded> {
   const shape = stageShape(setup)
   const heap = createHeap(setup.memoryBudgetBytes)
-  const pool = await createThreadPool(heap, width, threads)
+  const pool = await createThreadPool(heap, width, { threads })
   try {
     return { stage: createStage(shape, heap, { run: pool.run, threads }), pool }
   } catch (thrown) {

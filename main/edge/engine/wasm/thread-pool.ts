@@ -5,6 +5,8 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { readFileSync } from 'node:fs'
+import { type Millis, second } from '../../../../shared/units.ts'
+import { EngineDiedError } from '../protocol.ts'
 import { moduleOf, openKernels } from './kernel-module.ts'
 import type { KernelName, KernelWidth } from './kernels.ts'
 import type { Heap } from './memory/heap.ts'
@@ -33,6 +35,7 @@ export interface ThreadPool {
 const controlBytes = 512
 /** Where the control block has its parts; see `kernels/share.ts`. */
 const [wakeAt, quitAt, givenAt] = [8, 20, 64]
+export const lostAt = 40
 
 /** Chunks of a kernel's work are whole multiples: rows of a tile, a cache line of columns, or enough to be worth it. */
 const grains: Partial<Record<KernelName, number>> = {
@@ -47,8 +50,25 @@ const leastProduct = 500_000
 /** Chunks a thread: few, since each packs its own panels, but enough that one slow thread does not hold up all. */
 const chunksPerThread = 2
 
-/** Kernels on a heap, run by so many threads: this one and its helpers. */
-export async function createThreadPool(heap: Heap, width: KernelWidth, threads: number): Promise<ThreadPool> {
+export interface PoolSettings {
+  readonly threads: number
+  /** How long to wait for a helper's chunk, which takes well below a second; a PC may swap or be taken by others. */
+  readonly patienceMs?: Millis
+  /** What a helper runs. */
+  readonly helper?: URL
+}
+
+const ownHelper = new URL('./helper.ts', import.meta.url)
+
+/**
+ * Kernels on a heap, run by so many threads: this one and its helpers. A run throws EngineDiedError from when a helper
+ * was lost within its work: what the heap holds is not to be trusted any more.
+ */
+export async function createThreadPool(
+  heap: Heap,
+  width: KernelWidth,
+  { threads, patienceMs = 30 * second, helper = ownHelper }: PoolSettings,
+): Promise<ThreadPool> {
   const kernels = openKernels(heap, width)
   const alone: RunKernel = (name, units, ...given) => kernels[name](0, units, ...given)
   if (threads < 2) return { run: alone, stop: () => undefined }
@@ -60,16 +80,19 @@ export async function createThreadPool(heap: Heap, width: KernelWidth, threads: 
     ...{ module: moduleOf(width), memory: heap.memory, control, thread: index + 1 },
     scratch: heap.allocateUncounted(kernels.scratchBytes()).address,
   }))
-  await Promise.all(starts.map(startHelper))
+  await Promise.all(starts.map((start) => startHelper(helper, start)))
+  let lost = false
   return {
     run(name, units, ...numbersGiven) {
+      if (lost) throw helperLost()
       const grain = grains[name] ?? elementGrain
       const kernel = numbers[name]
       if (kernel === undefined || units < 2 * grain || isSmall(name, units, numbersGiven))
         return alone(name, units, ...numbersGiven)
       kernels.closeTicket(control)
       given.set(numbersGiven)
-      kernels.share(control, kernel, units, chunkOf(units, grain, threads))
+      lost = kernels.share(control, kernel, units, chunkOf(units, grain, threads), patienceMs) === 0
+      if (lost) throw helperLost()
       return 0
     },
     stop() {
@@ -79,6 +102,9 @@ export async function createThreadPool(heap: Heap, width: KernelWidth, threads: 
     },
   }
 }
+
+const helperLost = () =>
+  new EngineDiedError('a thread of the engine ended within its work; load the stage again')
 
 /** Units of a chunk: a share of all, in whole grains. */
 function chunkOf(units: number, grain: number, threads: number): number {
@@ -94,8 +120,10 @@ function isSmall(name: KernelName, units: number, [k = 1, n = 1]: readonly numbe
  * Resolves when it is about to help: a thread does not start while its parent computes without a pause.
  * The process may end while it sleeps.
  */
-async function startHelper(start: HelperStart): Promise<void> {
-  const worker = new Worker(new URL('./helper.ts', import.meta.url), { workerData: start, name: 'kernels' })
+async function startHelper(helper: URL, start: HelperStart): Promise<void> {
+  const worker = new Worker(helper, { workerData: start, name: 'kernels' })
   await once(worker, 'message')
+  // Whoever waits for its work learns of its end from the control block.
+  worker.on('error', () => undefined)
   worker.unref()
 }

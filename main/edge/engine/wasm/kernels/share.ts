@@ -21,6 +21,8 @@ class Control {
   units: i32
   grain: i32
   kernel: i32
+  /** Not 0: a thread that helped is gone. */
+  lost: i32
 }
 
 const TICKET: usize = 0
@@ -28,6 +30,7 @@ const WAKE: usize = 8
 const SLEEPERS: usize = 12
 const FINISHED: usize = 16
 const QUIT: usize = 20
+const LOST: usize = 40
 /** Arguments of the kernel, f64 each. */
 const GIVEN: usize = 64
 
@@ -35,8 +38,13 @@ const closed: i64 = 0x7fffffff
 /** Looks for work before a thread sleeps: some 30 µs. */
 const patience: i32 = 10000
 
-/** Run units of a kernel in chunks of a grain, with whoever helps. Its arguments lie in the control block. */
-export function share(control: usize, kernel: i32, units: i32, grain: i32): void {
+/**
+ * Run units of a kernel in chunks of a grain, with whoever helps. Its arguments lie in the control block.
+ *
+ * @param patienceMs - how long to wait for chunks of others while none of them is done
+ * @returns 1 when all is done; 0 when a chunk never will be, since the thread that took it is gone
+ */
+export function share(control: usize, kernel: i32, units: i32, grain: i32, patienceMs: i32): i32 {
   const job = changetype<Control>(control)
   const generation = ((atomic.load<i64>(control, TICKET) >> 32) + 1) << 32
   const chunks = (units + grain - 1) / grain
@@ -49,7 +57,7 @@ export function share(control: usize, kernel: i32, units: i32, grain: i32): void
   atomic.add<i32>(control, 1, WAKE)
   if (atomic.load<i32>(control, SLEEPERS) > 0) atomic.notify(control + WAKE, -1)
   while (takeChunk(control)) {}
-  waitForOthers(control, chunks)
+  return waitForOthers(control, chunks, patienceMs) ? 1 : 0
 }
 
 /** Before arguments are written: no thread may claim a chunk with what it saw before. */
@@ -71,11 +79,21 @@ function takeChunk(control: usize): boolean {
   return true
 }
 
-function waitForOthers(control: usize, chunks: i32): void {
+/** A thread that throws says that it is lost; one that is ended says nothing, and patience runs out. */
+function waitForOthers(control: usize, chunks: i32, patienceMs: i32): boolean {
   let looks = 0
-  while (atomic.load<i32>(control, FINISHED) < chunks) {
-    // A thread that lost its core has a chunk: let it have ours.
-    if (++looks > patience) atomic.wait<i32>(control + QUIT, 0, 50000)
+  let naps = 0
+  let seen = 0
+  while (true) {
+    const finished = atomic.load<i32>(control, FINISHED)
+    if (finished >= chunks) return true
+    if (atomic.load<i32>(control, LOST) != 0) return false
+    if (finished != seen) naps = 0
+    seen = finished
+    if (++looks <= patience) continue
+    // A thread that lost its core has a chunk: let it have ours. A nap is 50 µs or more.
+    if (++naps > patienceMs * 20) return false
+    atomic.wait<i32>(control + QUIT, 0, 50000)
   }
 }
 

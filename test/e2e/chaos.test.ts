@@ -17,7 +17,7 @@ afterEach(async () => {
 
 /** Three peers of which each can hold the model: whatever happens to one, the others train on. */
 const chaos = (...args: readonly string[]): CommandRun => {
-  const pool = ['--peers', '3', '--clusters', '3', '--seed', '5', '--backend', 'wasm', '--json']
+  const pool = ['--peers', '3', '--clusters', '3', '--seed', '5', '--json']
   return startCommand(['chaos', ...pool, ...args], folder, rookeryEntry)
 }
 

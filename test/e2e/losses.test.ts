@@ -8,6 +8,7 @@ import { createFleet, digits, digitsJob, gatherPool, type Peer } from './fleet.t
 
 const names = ['ann', 'ben', 'cem', 'dan', 'eve']
 const twoAndThree = digitsJob({
+  model: 'digits-cnn',
   gathering: { peers: 5, clusters: 2, deadlineSeconds: 600, inviteHours: 24 },
 })
 
@@ -20,7 +21,7 @@ const start = async (name: string) => {
 }
 
 beforeAll(async () => {
-  const budgets = await demoBudgetsTask({ model: 'digits-mlp', shape: [2, 3] })
+  const budgets = await demoBudgetsTask({ model: 'digits-cnn', shape: [2, 3] })
   for (const [index, name] of names.entries()) memories.set(name, budgets[index]!)
   await Promise.all(names.map(start))
 })

@@ -28,6 +28,7 @@ describe('the messages between agents', () => {
           'job-summary-request',
           'join-request',
           'judged',
+          'leave-request',
           'leaving',
           'links',
           'measure-links',

@@ -22,7 +22,7 @@ describe('the help', () => {
   it('knows every command of the promise that this release keeps', () => {
     expect(leaves(program).map((command) => command.name())).toEqual([
       ...['demo', 'host', 'join', 'status', 'start', 'pause', 'resume', 'finish', 'leave', 'limits'],
-      ...['agent', 'plan', 'device', 'evaluate', 'predict', 'chaos'],
+      ...['agent', 'plan', 'simulate', 'device', 'evaluate', 'predict', 'chaos'],
     ])
   })
 

@@ -10,7 +10,7 @@ describe('the checkpoints of a host', () => {
     let silent = ''
     const scenario = await startScenario({
       spec,
-      memories: [66_000, 66_000, 66_000, 66_000],
+      memories: [49_500, 49_500, 49_500, 49_500],
       clusters: 2,
       engineMs: [60, 90],
       drop: (from, _to, { header }) => from === silent && header.type === 'parameters',
@@ -32,7 +32,7 @@ describe('the checkpoints of a host', () => {
 
 describe('a host that was started again', () => {
   it('trains soon with those who came back, whoever else was ever in the run', async () => {
-    const memories = [140_000, 140_000, 140_000]
+    const memories = [105_000, 105_000, 105_000]
     const before = await startScenario({ spec, memories, clusters: 3, engineMs: [60, 90] })
     await before.until(() => before.savedRuns.some(({ checkpoint }) => checkpoint !== undefined))
     const resume = before.savedRuns.at(-1)!

@@ -163,7 +163,7 @@ async function play(seed: number): Promise<void> {
   const rng = createRng(seed)
   const plot = plotOf(seed, rng)
   const fault = faults[plot.fault]!
-  const sizes = [70_000, 70_000, 70_000, 70_000, 140_000].slice(0, 2 + Math.floor(rng.next() * 4))
+  const sizes = [52_500, 52_500, 52_500, 52_500, 105_000].slice(0, 2 + Math.floor(rng.next() * 4))
   let left = plot.nth
   let struck: Stroke | undefined
   const begun: { scenario?: Scenario } = {}

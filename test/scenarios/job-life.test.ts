@@ -3,7 +3,7 @@ import { RefusedError } from '../../shared/errors.ts'
 import { smallJob, startScenario } from './pool.ts'
 
 /** Nobody can hold the model alone; two large or three small peers can. */
-const twoAndThree = [66_000, 66_000, 49_000, 49_000, 49_000]
+const twoAndThree = [49_500, 49_500, 36_500, 36_500, 36_500]
 
 describe('a job of five peers in two clusters', () => {
   it('ends with a model that every cluster trained to the last update', async () => {

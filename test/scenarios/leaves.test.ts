@@ -7,11 +7,11 @@ const slow = { engineMs: [60, 90], flopsPerSecond: 1e6 } as const
 /** The host's PC holds the model alone; of the others three are enough. */
 const oneAndMore = {
   ...slow,
-  memories: [140_000, 49_000, 49_000, 49_000, 49_000],
+  memories: [105_000, 36_500, 36_500, 36_500, 36_500],
   spec: smallJob({ updates: 160 }),
 }
 /** One cluster, and each of its PCs is needed. */
-const two = { ...slow, memories: [66_000, 66_000], clusters: 1, spec: smallJob({ updates: 120 }) }
+const two = { ...slow, memories: [49_500, 49_500], clusters: 1, spec: smallJob({ updates: 120 }) }
 
 const viewOf = ({ host }: Scenario) => host.participation.view()
 const said = (scenario: Scenario) => viewOf(scenario).log.map(({ text }) => text)
@@ -62,7 +62,7 @@ describe('a member that leaves in order', () => {
     await scenario.until(({ text }) => text.startsWith('waiting for members: '))
     const { updates } = viewOf(scenario)
     expect(updates).toBeGreaterThanOrEqual(4)
-    await scenario.join('another', 66_000)
+    await scenario.join('another', 49_500)
     await scenario.until(({ phase }) => phase === 'training')
     expect(viewOf(scenario).updates).toBeGreaterThanOrEqual(updates)
     const result = await scenario.end(scenario.host)
@@ -84,7 +84,7 @@ describe('a member that leaves in order', () => {
   })
 
   it('goes at once when it has no stage', async () => {
-    const scenario = await startScenario({ ...two, memories: [66_000, 66_000, 500] })
+    const scenario = await startScenario({ ...two, memories: [49_500, 49_500, 500] })
     await training(scenario)
     const spare = scenario.members.find(({ name }) => !planned(scenario).includes(name))!
     const before = scenario.clock.now()
@@ -160,7 +160,7 @@ describe('a pause before the training', () => {
   it('leaves the PC out of the first plan', async () => {
     const scenario = await startScenario({
       ...slow,
-      memories: [140_000, 140_000],
+      memories: [105_000, 105_000],
       spec: smallJob({ updates: 60 }),
     })
     const [pauser] = scenario.members

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { peersOf } from '../../main/core/job/plan-in-force.ts'
 import { smallJob, startScenario } from './pool.ts'
 
-const twoAndThree = [66_000, 66_000, 49_000, 49_000, 49_000]
+const twoAndThree = [49_500, 49_500, 36_500, 36_500, 36_500]
 const long = { memories: twoAndThree, clusters: 2, spec: smallJob({ updates: 40 }) }
 
 describe('a pool that loses a PC', () => {

@@ -5,7 +5,7 @@ import type { Header, WireMessage } from '../../shared/messages/wire.ts'
 import { type Scenario, smallJob, startScenario } from './pool.ts'
 
 const pool = {
-  memories: [66_000, 66_000, 49_000, 49_000, 49_000],
+  memories: [49_500, 49_500, 36_500, 36_500, 36_500],
   clusters: 2,
   spec: smallJob({ updates: 400, everyUpdates: 50 }),
 }

@@ -4,9 +4,9 @@ import type { WireHeader } from '../../shared/messages/wire.ts'
 import { type Scenario, smallJob, startScenario } from './pool.ts'
 
 /** One cluster of two PCs, and a run that no test sees the end of by itself. */
-const two = { memories: [66_000, 66_000], clusters: 1, spec: smallJob({ updates: 10_000 }) }
+const two = { memories: [49_500, 49_500], clusters: 1, spec: smallJob({ updates: 10_000 }) }
 const long = {
-  memories: [66_000, 66_000, 49_000, 49_000, 49_000],
+  memories: [49_500, 49_500, 36_500, 36_500, 36_500],
   clusters: 2,
   spec: smallJob({ updates: 40 }),
 }
@@ -177,7 +177,7 @@ describe('a host', () => {
       outcome: 'stopped',
       reason: 'the host removed this PC from the job',
     })
-    await expect(scenario.join(gone.name, 49_000)).rejects.toThrow('the host removed this PC from the job')
+    await expect(scenario.join(gone.name, 36_500)).rejects.toThrow('the host removed this PC from the job')
     expect(await scenario.end(scenario.host)).toMatchObject({ outcome: 'finished', updates: 40 })
   })
 })

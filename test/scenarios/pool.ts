@@ -199,7 +199,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
 
   const device = (name: string, memoryBytes: number) => ({
     displayName: name,
-    backend: 'fake',
+    backend: 'kernels-wide',
     memoryBytes,
     flopsPerSecond: settings.flopsPerSecond ?? 1e9,
   })

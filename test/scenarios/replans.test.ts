@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { peersOf } from '../../main/core/job/plan-in-force.ts'
 import { type Scenario, smallJob, startScenario } from './pool.ts'
 
-const twoAndThree = [66_000, 66_000, 49_000, 49_000, 49_000]
+const twoAndThree = [49_500, 49_500, 36_500, 36_500, 36_500]
 const long = {
   memories: twoAndThree,
   clusters: 2,
   spec: smallJob({ updates: 40 }),
   engineMs: [60, 90],
 } as const
-const two = { ...long, memories: [66_000, 66_000], clusters: 1 }
+const two = { ...long, memories: [49_500, 49_500], clusters: 1 }
 
 const viewOf = ({ host }: Scenario) => host.participation.view()
 const said = (scenario: Scenario) => viewOf(scenario).log.map(({ text }) => text)
@@ -30,7 +30,7 @@ describe('a pool with one cluster', () => {
     await scenario.until(({ phase }) => phase === 'paused')
     expect(viewOf(scenario).text).toBe('waiting for pc-1 to come back')
     await scenario.until(({ text }) => text.startsWith('waiting for members: '))
-    const friend = await scenario.comeBack('pc-1', 66_000)
+    const friend = await scenario.comeBack('pc-1', 49_500)
     await scenario.until(({ phase }) => phase === 'training')
     const from = viewOf(scenario).updates
     expect(from).toBeGreaterThan(0)
@@ -57,7 +57,7 @@ describe('a pool with one cluster', () => {
     const scenario = await startScenario({ ...two, engineMs: [20, 40] })
     await scenario.until(({ updates }) => updates >= 4)
     await scenario.lose('pc-1')
-    await scenario.comeBack('pc-1', 66_000)
+    await scenario.comeBack('pc-1', 49_500)
     await endWhole(scenario)
     expect(said(scenario).join()).toMatch(
       /the training goes back to update 0, the newest that was kept; \d+ samples/,
@@ -67,12 +67,12 @@ describe('a pool with one cluster', () => {
   it('makes room for a newcomer that is worth a stop, and loses nothing by it', async () => {
     const scenario = await startScenario({
       ...two,
-      ...{ memories: [140_000], clusters: undefined! },
+      ...{ memories: [105_000], clusters: undefined! },
       spec: smallJob({ updates: 300 }),
       flopsPerSecond: 1e6,
     })
     await scenario.until(({ updates }) => updates >= 10)
-    const late = await scenario.join('late', 140_000)
+    const late = await scenario.join('late', 105_000)
     await scenario.until(({ plan }) => plan!.layout.clusters.length === 2)
     expect(said(scenario)).toContain('a new plan: late joined')
     expect(said(scenario).some((text) => text.includes('samples are lost'))).toBe(false)
@@ -92,7 +92,7 @@ describe('a pool with two clusters', () => {
     const victim = peersOf(plan, three).find((peer) => peer !== 'host')!
     await scenario.lose(victim)
     await scenario.until(({ plan: now }) => now!.active.length === 1)
-    await scenario.comeBack(victim, 49_000)
+    await scenario.comeBack(victim, 36_500)
     await scenario.until(({ plan: now, phase }) => phase === 'training' && now!.active.length === 2)
     const { lostSamples = 0, samples } = await endWhole(scenario)
     expect(viewOf(scenario).members.map(({ state }) => state)).toEqual(twoAndThree.map(() => 'finished'))
@@ -104,7 +104,7 @@ describe('a pool with two clusters', () => {
   })
 
   it('goes on with a new plan for those who are left when the lost one stays away', async () => {
-    const memories = [140_000, 140_000, 70_000, 70_000]
+    const memories = [105_000, 105_000, 52_500, 52_500]
     const scenario = await startScenario({ ...long, memories, clusters: 3, spec: smallJob({ updates: 80 }) })
     await scenario.until(({ updates }) => updates >= 4)
     const plan = viewOf(scenario).plan!
@@ -121,7 +121,7 @@ describe('a pool with two clusters', () => {
     await scenario.until(({ updates }) => updates >= 10)
     const victim = scenario.members.at(-1)!.name
     await scenario.lose(victim)
-    await scenario.comeBack(victim, 49_000)
+    await scenario.comeBack(victim, 36_500)
     await endWhole(scenario)
     const written = scenario.savedRuns.map(({ checkpoint }) => checkpoint?.updates)
     const saves = written.filter((updates) => updates !== undefined)

@@ -47,9 +47,9 @@ const deeds: Record<string, (pool: Pool) => Promise<void>> = {
   },
   async join({ scenario, memories, present, story }) {
     const name = `late-${memories.size}`
-    memories.set(name, 70_000)
+    memories.set(name, 52_500)
     story.push(`${name} joins`)
-    present.set(name, await scenario.join(name, 70_000))
+    present.set(name, await scenario.join(name, 52_500))
   },
   pause({ scenario, rng, present, story }) {
     const member = pick(rng, [scenario.host, ...present.values()])!
@@ -108,7 +108,7 @@ describe('a pool in turmoil', () => {
     'trains to the end whatever happens (seed %i)',
     async (seed) => {
       const rng = createRng(seed)
-      const memories = [70_000, 70_000, 70_000, 50_000, 50_000, 50_000].slice(
+      const memories = [52_500, 52_500, 52_500, 37_500, 37_500, 37_500].slice(
         0,
         3 + Math.floor(rng.next() * 4),
       )

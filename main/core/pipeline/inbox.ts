@@ -109,8 +109,8 @@ export class Inbox {
       throw new BadMessageError(`activation beyond the ${this.#assignment.inFlight} micro-batches in flight`)
   }
 
-  #expectedInput(most: number): Expected {
-    return { shape: this.#place.inputShape, codec: this.#place.inputCodec, most }
+  #expectedInput(most: number, codec: Codec): Expected {
+    return { shape: this.#place.inputShape, codec, most }
   }
 
   #trainActivation(message: WireMessage, microBatch: number): void {
@@ -119,7 +119,7 @@ export class Inbox {
       throw new BadMessageError(`activation of micro-batch ${microBatch} instead of ${this.#trainReceived}`)
     this.#requireCredit()
     const size = order.size(microBatch)
-    const tensor = requireTensor(message, this.#expectedInput(size))
+    const tensor = requireTensor(message, this.#expectedInput(size, this.#place.inputCodec))
     if (tensor.shape[0] !== size)
       throw new BadMessageError(`micro-batch ${microBatch} has ${size} samples, not ${tensor.shape[0] ?? 0}`)
     this.#activations.push({ purpose: 'train', microBatch, tensor })
@@ -131,7 +131,7 @@ export class Inbox {
       throw new BadMessageError(`validation micro-batch ${microBatch} instead of ${this.#nextEvaluation}`)
     this.#requireCredit()
     const size = this.#assignment.microBatch
-    const tensor = requireTensor(message, this.#expectedInput(size))
+    const tensor = requireTensor(message, this.#expectedInput(size, 'fp32'))
     if (microBatch * size + (tensor.shape[0] ?? 0) > this.#assignment.validationSamples)
       throw new BadMessageError(`validation micro-batch ${microBatch} is beyond the data`)
     this.#activations.push({ purpose: 'evaluate', microBatch, tensor })

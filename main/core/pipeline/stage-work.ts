@@ -84,8 +84,9 @@ export class StageWork {
 
   /** An evaluation micro-batch through a stage that is not the leaf. */
   async infer({ microBatch, tensor }: Arrival): Promise<void> {
-    const { ports, place, down } = this.#parts
-    const output = await this.#timed(() => ports.engine.infer(tensor, place.outputCodec))
+    const { ports, down } = this.#parts
+    // What a model is worth is told of its own numbers, so activations of an evaluation travel as they are.
+    const output = await this.#timed(() => ports.engine.infer(tensor))
     down?.post(this.#message({ type: 'activation', microBatch, purpose: 'evaluate' }, output))
   }
 

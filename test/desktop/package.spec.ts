@@ -97,7 +97,7 @@ describe.runIf(existsSync('/usr/bin/dpkg'))('the package', () => {
   })
 
   it('runs, with the agent and the Node that came with it', async () => {
-    const home = makeHome({ engine: { backend: 'wasm' } })
+    const home = makeHome({ engine: { backend: 'auto' } })
     const app = await _electron.launch({
       executablePath: installed('opt/Rookery/rookery-desktop'),
       cwd: tmpdir(),

@@ -39,7 +39,7 @@ describe('at the end of a run', () => {
     expect(taught).toEqual([
       {
         peers: [{ peer: peer?.peer, slower: Math.min(20, peer?.slower ?? 0), runs: 1 }],
-        rates: [truth.samplesPerSecond / forecast.samplesPerSecond],
+        rates: [Math.max(0.01, truth.samplesPerSecond / forecast.samplesPerSecond)],
       },
     ])
   })

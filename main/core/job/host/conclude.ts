@@ -29,7 +29,7 @@ export async function conclude(host: HostState, signal: AbortSignal): Promise<st
     const [whole] = (await collect(host, { cluster, optimizer: false }, signal)) ?? []
     if (whole !== undefined) return save(host, whole, trainedOf(host, cluster))
   }
-  if (!host.finishing) return undefined
+  if (!host.finishing && host.from.updates < host.hosted.spec.target.updates) return undefined
   const [kept] = host.checkpoint?.vectors ?? []
   if (host.checkpoint === undefined || kept === undefined)
     throw new PeerLostError(

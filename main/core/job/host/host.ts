@@ -121,6 +121,9 @@ async function trainToTheEnd(host: HostState, signal: AbortSignal): Promise<stri
     if (model !== undefined) return model
     await takeStock(host, signal)
     letThemGo(host)
+    // What was kept may be of the very end.
+    const kept = isDone(host) ? await conclude(host, signal) : undefined
+    if (kept !== undefined) return kept
     await prepare(host, signal)
   }
 }

@@ -52,7 +52,8 @@ export function finishEarly(host: HostState): void {
 /** Take the report of a member; the leaf's training loss goes into the curve. */
 export function noteProgress(host: HostState, from: PeerId, { header }: WireMessage<'progress'>): void {
   const entry = host.roll.get(from)
-  if (entry === undefined) return
+  // A stage never has done less than it said before.
+  if (entry === undefined || header.samples < (entry.progress?.samples ?? 0)) return
   entry.progress = header
   const scores = header.training === undefined ? undefined : scoresOf(header.training)
   if (scores !== undefined) host.trainingCurve.add({ updates: header.updates, loss: scores.loss })

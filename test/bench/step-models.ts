@@ -109,3 +109,11 @@ function drawn(dtype: 'float32' | 'int32', shape: readonly number[], below: numb
     ? { dtype, shape, data: Int32Array.from(numbers, () => nextInt(rng, below)) }
     : { dtype, shape, data: Float32Array.from(numbers, () => nextNormal(rng)) }
 }
+
+/** Somebody who trains a subject. */
+export interface Runner {
+  readonly name: string
+  /** @returns milliseconds of so many steps */
+  readonly run: (steps: number) => Promise<number>
+  readonly stop: () => Promise<unknown>
+}

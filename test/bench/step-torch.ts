@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { z } from 'zod'
-import type { Subject } from './step-models.ts'
-import type { Runner } from './step.ts'
+import type { Runner, Subject } from './step-models.ts'
 
 /** Debian's own python has python3-torch; another may stand before it. */
 const pythons = ['python3', '/usr/bin/python3']

@@ -9,21 +9,13 @@ import { cpus } from 'node:os'
 import type { StageEngine } from '../../main/core/ports.ts'
 import { createWasmEngine } from '../../main/edge/engine/wasm/stage-engine.ts'
 import { layoutOfGraph, stateLayout } from '../../shared/model/layout.ts'
-import { type Subject, batchOf, begin, subjects } from './step-models.ts'
+import { type Runner, type Subject, batchOf, begin, subjects } from './step-models.ts'
 import { profileStep } from './step-profile.ts'
 import { openTorch } from './step-torch.ts'
 
 const warmUps = 2
 const rounds = 11
 const threadCounts = [1, 2]
-
-/** Somebody who trains a subject. */
-export interface Runner {
-  readonly name: string
-  /** @returns milliseconds of so many steps */
-  readonly run: (steps: number) => Promise<number>
-  readonly stop: () => Promise<unknown>
-}
 
 export interface StepOptions {
   readonly only?: string | undefined

@@ -227,7 +227,9 @@ export class Member {
   }
 
   async #report(run: StageRun): Promise<void> {
-    this.lastReport = await this.#reporter.report(run)
+    const report = await this.#reporter.report(run)
+    if (run !== this.#stage?.run) return // of a stage that was replaced meanwhile
+    this.lastReport = report
     const { training, updates } = this.lastReport
     if (training !== undefined) this.curve.add({ updates, loss: training.lossSum / training.labels })
     this.#toHost({ type: 'progress', ...this.lastReport })

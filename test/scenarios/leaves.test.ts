@@ -83,6 +83,19 @@ describe('a member that leaves in order', () => {
     expect(scenario.clock.now() - before).toBeLessThan(second)
   })
 
+  it('is not waited for when it went at once', async () => {
+    const scenario = await startScenario(oneAndMore)
+    await training(scenario)
+    const leaver = someoneElse(scenario)
+    leaver.participation.leave()
+    leaver.participation.leave()
+    await scenario.until(({ members }) => members.some(({ state }) => state === 'lost'))
+    const before = scenario.clock.now()
+    await scenario.until(({ phase }) => phase === 'training' && !planned(scenario).includes(leaver.name))
+    // One that was lost is given ten.
+    expect(scenario.clock.now() - before).toBeLessThan(9 * second)
+  })
+
   it('goes at once when it has no stage', async () => {
     const scenario = await startScenario({ ...two, memories: [49_500, 49_500, 500] })
     await training(scenario)

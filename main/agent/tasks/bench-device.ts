@@ -7,7 +7,7 @@ import { measureSpeed } from '../../core/job/benchmark.ts'
 import { whyWrong } from '../../core/job/known-answer.ts'
 import { type DeviceDescription, describeDevice } from '../../edge/device/device.ts'
 import { realClock } from '../clock.ts'
-import { openEngine } from '../engine.ts'
+import { accelerators, onProcessor, openEngine } from '../engine.ts'
 import type { Backend } from '../engine-choice.ts'
 
 export interface DeviceBench extends DeviceDescription {
@@ -39,7 +39,8 @@ export async function benchDeviceTask({
   if (name === undefined)
     throw new InvalidInputError(`there is no backend "${backend}"; take auto, ${names.join(', ')}`)
   const measured = await measureAll(name)
-  const chosen = measured.toSorted((a, b) => speedIn(b) - speedIn(a))[0]
+  const mayBeTaken = measured.filter((one) => autoTakes.has(one.name))
+  const chosen = mayBeTaken.toSorted((a, b) => speedIn(b) - speedIn(a))[0]
   const used = name === 'auto' ? chosen : measured.find((one) => one.name === name)
   if (used?.backend === undefined)
     throw new InvalidInputError(`the engine ${used?.name ?? backend} cannot be used: ${used?.reason ?? ''}`)
@@ -50,6 +51,9 @@ export async function benchDeviceTask({
     backends: measured.map(({ backend: _named, ...one }) => ({ ...one, chosen: one.name === chosen?.name })),
   }
 }
+
+/** The others are fast or slow, and used by name alone. */
+const autoTakes: ReadonlySet<Backend> = new Set<Backend>([...accelerators, ...onProcessor])
 
 const speedIn = ({ flopsPerSecond = 0 }: Measured): FlopsPerSecond => flopsPerSecond
 

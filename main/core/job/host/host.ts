@@ -12,7 +12,7 @@ import { dropPeer } from './drop.ts'
 import { answerJoin, answerSummary, gather, sendRoster } from './gather.ts'
 import { type HostedJob, type HostPorts, HostState } from './host-state.ts'
 import { viewOfHost } from './host-view.ts'
-import { letThemGo, noteLeave } from './leaves.ts'
+import { letThemGo, noteGone, noteLeave } from './leaves.ts'
 import { Moments } from './moments.ts'
 import { News } from './news.ts'
 import { noteHeld, notePause, noteResume } from './pauses.ts'
@@ -89,6 +89,7 @@ function handlersOf(host: HostState, news: News): Handlers {
       noteLeave(host, from.peer)
     },
     leaving: (from, { header }) => {
+      noteGone(host, from.peer)
       dropPeer(host, from.peer, header.reason)
     },
   }

@@ -16,6 +16,12 @@ export function noteLeave(host: HostState, peer: PeerId): void {
   host.watch.notify()
 }
 
+/** A member goes at once and says so: nobody waits for it to come back. */
+export function noteGone(host: HostState, peer: PeerId): void {
+  const entry = host.roll.get(peer)
+  if (entry !== undefined) entry.wish = 'leave'
+}
+
 /** Its cluster is whole and trains, or is held: this stage knows what nobody else does. */
 export function mustHandOver(host: HostState, peer: PeerId): boolean {
   const { plan, phase, held } = host

@@ -70,7 +70,9 @@ const mustBeTakenOver = (host: HostState): boolean =>
 
 const missing = (host: HostState) =>
   planOf(host).layout.clusters.flatMap(({ stages }) =>
-    stages.map(({ peer }) => peer).filter((peer) => !host.roll.isPresent(peer)),
+    stages
+      .map(({ peer }) => peer)
+      .filter((peer) => !host.roll.isPresent(peer) && host.roll.get(peer)?.wish !== 'leave'),
   )
 
 async function waitForTheLost(host: HostState, signal: AbortSignal): Promise<void> {

@@ -101,7 +101,8 @@ export interface EngineMemory {
 
 /**
  * Tensor work of one stage. Calls run in the order made, one at a time. The engine owns every tensor it makes;
- * what it returns is the caller's. It reads and writes codecs itself, so that its caller's thread does not. Weights seen by a forward pass stay until its backward pass is done.
+ * what it returns is the caller's. It reads and writes codecs itself, so that its caller's thread does not. Weights seen
+ * by a forward pass stay until its backward pass is done.
  *
  * Layout (`core/model/layout.ts`): the parameters of a stage are one contiguous region, layer by layer; the
  * numbers of a run of layers are [its trained parameters..., its untrained state...].
@@ -124,7 +125,7 @@ export interface StageEngine {
   /** Apply the mean of the accumulated micro-batches to the newest weights, and clear it. */
   update(): Promise<UpdateResult>
   /** Forward in evaluation mode (running statistics, no dropout), nothing kept. */
-  infer(input: HostTensor, codec?: Codec): Promise<HostTensor>
+  infer(input: HostTensor): Promise<HostTensor>
   /** The same to the loss. Leaf only. */
   judge(input: HostTensor, labels: HostTensor): Promise<Tally>
   /** Copy of the numbers of a run of layers within the stage. */

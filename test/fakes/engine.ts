@@ -146,10 +146,10 @@ class FakeEngine implements StageEngine {
     })
   }
 
-  infer(input: HostTensor, codec: Codec = 'fp32'): Promise<HostTensor> {
+  infer(input: HostTensor): Promise<HostTensor> {
     return this.#call(({ program, weights }) => {
       const { output } = runForward(program, weights.values, floatsOf(unpack(input)), false)
-      return pack(batchTensor(output, program.outputShape), codec)
+      return batchTensor(output, program.outputShape)
     })
   }
 

@@ -87,7 +87,7 @@ export function demoText(runs: DemoRuns): string {
         ]),
     '',
     ...(result.clusters.every((stages) => stages.length > 1) ? ['No peer held the whole model.'] : []),
-    `The largest peer needed ${formatBytes(largest)} of tensors, ${formatShare(share)} of the ${formatBytes(peakTensorBytes.single)} of one PC.`,
+    `The largest peer needed ${formatBytes(largest)} of tensors, ${formatShare(share)} of the ${formatBytes(peakTensorBytes.single)} of one PC${share > 1 ? ', for it has several micro-batches in flight' : ''}.`,
     `Sent between peers: ${sentText(result.bytesSent)}.`,
     `Gradients were at most ${result.maxStaleness} updates old.`,
     `The model is in ${result.model}`,

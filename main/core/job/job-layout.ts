@@ -16,8 +16,8 @@ export interface LayoutRequest {
 }
 
 /**
- * Clusters of few stages have fewer in flight than is reckoned with, so a stage that just fits by keeping what its
- * backward pass needs recomputes: a peer of a pool is not to hold more than one PC alone would.
+ * The plan that `recipe` asks for on `pool`. Clusters of few stages have fewer in flight than is reckoned with, so some of
+ * their stages recompute though they had room to keep.
  */
 export function layoutOfJob({ pool, graph, recipe, seed, clusters }: LayoutRequest): Layout | DoesNotFit {
   const wish = clusters === undefined ? {} : { clusters }

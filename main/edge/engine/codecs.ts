@@ -16,7 +16,7 @@ export function withCodecs<E extends StageEngine>(engine: E): E {
       const inputGradient = await engine.backward(microBatch, unpack(gradient))
       return inputGradient && pack(inputGradient, codec)
     },
-    infer: async (input, codec = 'fp32') => pack(await engine.infer(unpack(input)), codec),
+    infer: async (input) => engine.infer(unpack(input)),
     judge: async (input, labels) => engine.judge(unpack(input), labels),
   }
 }

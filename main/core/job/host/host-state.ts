@@ -23,7 +23,7 @@ export interface HostPorts {
   readonly clock: Clock
   readonly log: Log
   readonly vault: Vault
-  /** `planPool` of the planner, wherever it runs; the same request gives the same plan. @throws AbortedError */
+  /** `layoutOfJob`, in whatever thread; the same request gives the same plan. @throws AbortedError */
   readonly plan: (request: LayoutRequest, signal: AbortSignal) => Promise<Layout | DoesNotFit>
 }
 

@@ -1,12 +1,14 @@
 /**
  * A whole step (forward, loss, backward, update) of three models: our own kernels, wide and narrow, on one thread and
  * on two, and PyTorch's CPU on as many where python3-torch is installed. Medians of rounds in which each takes its turn,
- * so that ratios are of one run.
+ * so that ratios are of one run. Two engines of one thread each that compute side by side say what a second core of
+ * this machine is worth at most: cores share their memory, and virtual ones often a core.
  *
  * `npm run bench -- step [--only MODEL] [--profile] [--json]`: the profile says which kernels take what share.
  */
 import { cpus } from 'node:os'
 import type { StageEngine } from '../../main/core/ports.ts'
+import { startWasmEngineThread } from '../../main/edge/engine/wasm/client.ts'
 import { createWasmEngine } from '../../main/edge/engine/wasm/stage-engine.ts'
 import { layoutOfGraph, stateLayout } from '../../shared/model/layout.ts'
 import { type Runner, type Subject, batchOf, begin, subjects } from './step-models.ts'
@@ -47,6 +49,7 @@ async function compare(subject: Subject): Promise<Record<string, number | string
     figures['torch'] = torch.about
     runners.push(torch.runner)
   }
+  runners.push(await sideBySide(subject))
   const times = await timesOf(runners, subject.steps)
   for (const [name, milliseconds] of times) figures[`${subject.name} ${name} ms`] = milliseconds
   const ratio = (of: string, by: string) => {
@@ -58,11 +61,26 @@ async function compare(subject: Subject): Promise<Record<string, number | string
     ratio(`${kernels} 1`, `${kernels} 2`)
   }
   ratio('torch 1', 'torch 2')
+  ratio('wide 1', twoAtOnce)
   return figures
 }
 
 const parametersOf = ({ graph }: Subject) =>
   stateLayout(layoutOfGraph(graph), [0, graph.layers.length]).trainedLength
+
+const twoAtOnce = 'two at once'
+
+/** Two engines in threads of their own, each of which does half of the steps. */
+async function sideBySide(subject: Subject): Promise<Runner> {
+  const one = startWasmEngineThread({ kernels: 'wide', threads: 1 })
+  const engines = await Promise.all([one, startWasmEngineThread({ kernels: 'wide', threads: 1 })])
+  const runners = await Promise.all(engines.map((engine) => ownRunner('', engine, subject)))
+  return {
+    name: twoAtOnce,
+    run: async (steps) => Math.max(...(await Promise.all(runners.map(({ run }) => run(steps))))) / 2,
+    stop: () => Promise.all(engines.map((engine) => engine.stop())),
+  }
+}
 
 async function ownRunner(name: string, engine: StageEngine, subject: Subject): Promise<Runner> {
   await begin(engine, subject)

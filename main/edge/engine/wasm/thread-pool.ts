@@ -39,7 +39,14 @@ export const lostAt = 40
 
 /** Chunks of a kernel's work are whole multiples: rows of a tile, a cache line of columns, or enough to be worth it. */
 const grains: Partial<Record<KernelName, number>> = {
-  ...{ multiply: 6, multiplyTransposed: 6, convolve: 6, convolveTransposed: 1 },
+  ...{
+    multiply: 6,
+    multiplyColumns: 16,
+    multiplyTransposed: 6,
+    convolve: 6,
+    convolveFilters: 16,
+    convolveTransposed: 1,
+  },
   ...{ batchNorm: 16, batchNormBack: 16, columnSums: 16, embedBack: 16, layerNormParameters: 16 },
   ...{ attend: 1, attendBack: 1, averagePool: 1, maxPool: 1, maxPoolBack: 1, addToRows: 1 },
   ...{ crossEntropy: 8, embed: 8, layerNorm: 8, layerNormBack: 8, batchNormRunning: 8, spread: 8 },
@@ -47,7 +54,7 @@ const grains: Partial<Record<KernelName, number>> = {
 const elementGrain = 4096
 /** Products smaller than this are not worth waking anybody: some 10 µs. */
 const leastProduct = 500_000
-/** Chunks a thread: few, since each packs its own panels, but enough that one slow thread does not hold up all. */
+/** Chunks a thread: few, since each packs for itself, but enough that one slow thread does not hold up all. */
 const chunksPerThread = 2
 
 export interface PoolSettings {
@@ -111,9 +118,11 @@ function chunkOf(units: number, grain: number, threads: number): number {
   return Math.ceil(units / (threads * chunksPerThread) / grain) * grain
 }
 
-/** Products are given (k, n, …). */
-function isSmall(name: KernelName, units: number, [k = 1, n = 1]: readonly number[]): boolean {
-  return (name === 'multiply' || name === 'multiplyTransposed') && units * k * n < leastProduct
+const products: readonly KernelName[] = ['multiply', 'multiplyColumns', 'multiplyTransposed']
+
+/** Products are given their two other sides first. */
+function isSmall(name: KernelName, units: number, [side = 1, other = 1]: readonly number[]): boolean {
+  return products.includes(name) && units * side * other < leastProduct
 }
 
 /**

@@ -19,16 +19,49 @@ export function convolve(
   bias: usize,
 ): void {
   const plan = changetype<ConvolutionPlan>(planAt)
-  for (let j0 = 0; j0 < plan.filters; j0 += COLUMNS) {
-    for (let c0 = 0; c0 < plan.depth; c0 += DEPTH) {
-      const depth = min(plan.depth - c0, DEPTH)
-      const together = DEPTH / depth
-      for (let t0 = 0; t0 < plan.taps; t0 += together) {
-        const first = c0 == 0 && t0 == 0
-        const taps = min(plan.taps - t0, together)
-        packTaps(plan, weights, t0, taps, c0, depth, j0)
-        for (let i0 = from; i0 < to; i0 += ROWS)
-          multiplyBlock(plan, i0, min(to - i0, ROWS), t0, taps, at(source, c0), depth, j0, out, bias, first)
+  for (let j0 = 0; j0 < plan.filters; j0 += COLUMNS)
+    convolveColumns(plan, from, to, j0, min(plan.filters - j0, COLUMNS), source, weights, out, bias)
+}
+
+/** The same, all of so many outputs and filters [from, to): nothing is packed twice by threads that share filters. */
+export function convolveFilters(
+  from: i32,
+  to: i32,
+  planAt: usize,
+  outputs: i32,
+  source: usize,
+  weights: usize,
+  out: usize,
+  bias: usize,
+): void {
+  const plan = changetype<ConvolutionPlan>(planAt)
+  for (let j0 = from; j0 < to; j0 += COLUMNS)
+    convolveColumns(plan, 0, outputs, j0, min(to - j0, COLUMNS), source, weights, out, bias)
+}
+
+/** Outputs [from, to), as many filters from j0 as are packed at a time. */
+function convolveColumns(
+  plan: ConvolutionPlan,
+  from: i32,
+  to: i32,
+  j0: i32,
+  columns: i32,
+  source: usize,
+  weights: usize,
+  out: usize,
+  bias: usize,
+): void {
+  for (let c0 = 0; c0 < plan.depth; c0 += DEPTH) {
+    const depth = min(plan.depth - c0, DEPTH)
+    const together = DEPTH / depth
+    for (let t0 = 0; t0 < plan.taps; t0 += together) {
+      const start = c0 == 0 && t0 == 0 ? (bias ? at(bias, j0) : 0) : at(out, j0)
+      const ldStart = c0 == 0 && t0 == 0 ? 0 : plan.outStep
+      const taps = min(plan.taps - t0, together)
+      packTaps(plan, weights, t0, taps, c0, depth, j0, columns)
+      for (let i0 = from; i0 < to; i0 += ROWS) {
+        listPixels(plan, i0, min(to - i0, ROWS), t0, taps, at(source, c0))
+        multiplyBlock(i0, min(to - i0, ROWS), taps, depth, columns, at(out, j0), plan.outStep, start, ldStart)
       }
     }
   }
@@ -42,8 +75,8 @@ function packTaps(
   c0: i32,
   depth: i32,
   j0: i32,
+  columns: i32,
 ): void {
-  const columns = min(plan.filters - j0, COLUMNS)
   for (let t = 0; t < taps; t++) {
     const b = tapWeights(plan, t0 + t) + c0 * plan.rowStep + j0 * plan.columnStep
     const panels = at(packedPanels(), t * depth * NR)
@@ -51,28 +84,21 @@ function packTaps(
   }
 }
 
-/** The product of `rows` outputs with what is packed. */
+/** The product of `rows` outputs, whose pixels are listed, with what is packed. */
 function multiplyBlock(
-  plan: ConvolutionPlan,
   i0: i32,
   rows: i32,
-  t0: i32,
   taps: i32,
-  source: usize,
   depth: i32,
-  j0: i32,
+  columns: i32,
   out: usize,
-  bias: usize,
-  first: boolean,
+  ldc: i32,
+  start: usize,
+  ldStart: i32,
 ): void {
-  listPixels(plan, i0, rows, t0, taps, source)
-  const columns = min(plan.filters - j0, COLUMNS)
-  const ldc = plan.outStep
   for (let j = 0; j < columns; j += NR) {
     let table = addressTable()
     for (let i = 0; i < rows; i += MR) {
-      const c = at(out, (i0 + i) * ldc + j0 + j)
-      const start = first ? (bias ? at(bias, j0 + j) : 0) : c
       tileOfRows(
         taps,
         table,
@@ -80,10 +106,10 @@ function multiplyBlock(
         at(packedPanels(), j * taps * depth),
         min(rows - i, MR),
         min(columns - j, NR),
-        c,
+        at(out, (i0 + i) * ldc + j),
         ldc,
-        start,
-        first ? 0 : ldc,
+        start ? at(start, (i0 + i) * ldStart + j) : 0,
+        ldStart,
         spareTile(),
       )
       table += (<usize>(taps * MR)) << 2

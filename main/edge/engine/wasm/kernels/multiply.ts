@@ -69,6 +69,27 @@ export function multiply(
   }
 }
 
+/** The same, all rows and columns [from, to) of it: nothing is packed twice by threads that share the columns. */
+export function multiplyColumns(
+  from: i32,
+  to: i32,
+  rows: i32,
+  k: i32,
+  a: usize,
+  lda: i32,
+  b: usize,
+  bRowStep: i32,
+  bColumnStep: i32,
+  c: usize,
+  ldc: i32,
+  start: usize,
+  ldStart: i32,
+): void {
+  const part = at(b, from * bColumnStep)
+  const begin = start ? at(start, from) : 0
+  multiply(0, rows, k, to - from, a, lda, part, bRowStep, bColumnStep, at(c, from), ldc, begin, ldStart)
+}
+
 /** Addresses of rows, tile after tile; a tile at the edge repeats the last. */
 function listRows(a: usize, lda: i32, rows: i32): void {
   const table = addressTable()

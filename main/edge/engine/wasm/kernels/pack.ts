@@ -2,7 +2,7 @@
  * B as panels of NR columns: out[panel][k][NR], zeros beyond the last column.
  * Element (k, j) of B lies at k·rowStep + j·columnStep, one of which is 1; panels lie `panelStep` floats apart.
  */
-import { NR } from './tile'
+import { MR, NR } from './tile'
 import { at } from './vector'
 
 export function packPanels(
@@ -20,6 +20,29 @@ export function packPanels(
     if (columnStep == 1) copyRows(panel, rowStep, width, depth, out)
     else transposeColumns(panel, columnStep, width, depth, out)
     out = at(out, panelStep)
+  }
+}
+
+/** A as strips of MR columns: out[strip][p][MR], zeros beyond the last column. Rows of A lie lda apart. */
+export function packStrips(a: usize, lda: i32, depth: i32, columns: i32, out: usize): void {
+  const step = (<usize>lda) << 2
+  for (let i = 0; i < columns; i += MR) {
+    const width = min(columns - i, MR)
+    let from = at(a, i)
+    if (width == MR) {
+      for (let p = 0; p < depth; p++) {
+        v128.store(out, v128.load(from))
+        store<i64>(out, load<i64>(from, 16), 16)
+        from += step
+        out += (<usize>MR) << 2
+      }
+    } else {
+      for (let p = 0; p < depth; p++) {
+        for (let j = 0; j < MR; j++) store<f32>(at(out, j), j < width ? load<f32>(at(from, j)) : 0)
+        from += step
+        out += (<usize>MR) << 2
+      }
+    }
   }
 }
 

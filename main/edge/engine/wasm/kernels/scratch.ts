@@ -12,13 +12,14 @@ export const RUNS: i32 = 1024
 
 const spareBytes: i32 = MR * 16 * 4
 const tableBytes: i32 = max(ROWS * DEPTH * 4, RUNS * 12)
+const stripBytes: i32 = ROWS * DEPTH * 4
 
 let base: usize = 0
 let number: i32 = 0
 
 /** Bytes that a thread needs. */
 export function scratchBytes(): i32 {
-  return spareBytes + tableBytes + DEPTH * (COLUMNS + NR) * 4
+  return spareBytes + tableBytes + stripBytes + DEPTH * (COLUMNS + NR) * 4
 }
 
 /** @param thread - number of this thread, from 0 */
@@ -40,6 +41,11 @@ export function addressTable(): usize {
   return base + spareBytes
 }
 
-export function packedPanels(): usize {
+/** A block of A as strips of MR columns. */
+export function packedStrips(): usize {
   return base + spareBytes + tableBytes
+}
+
+export function packedPanels(): usize {
+  return base + spareBytes + tableBytes + stripBytes
 }

@@ -20,15 +20,8 @@ export const conv2d: LayerPlanner<'conv2d'> = (layer, x, site) => {
     for (let group = 0; group < groups; group++) {
       const own = group * (filters / groups) * bytesPerFloat
       const source = at(x) + group * depth * bytesPerFloat
-      plan.run(
-        'convolve',
-        outputs,
-        described,
-        source,
-        at(weight) + own,
-        at(y) + own,
-        bias ? at(bias) + own : 0,
-      )
+      const places = [source, at(weight) + own, at(y) + own, bias ? at(bias) + own : 0] as const
+      convolve(plan, described, [outputs, filters / groups], places)
     }
   })
   return {
@@ -44,6 +37,20 @@ export const conv2d: LayerPlanner<'conv2d'> = (layer, x, site) => {
       return dx
     },
   }
+}
+
+/** From more outputs for each filter on, threads share the outputs. */
+const outputsPerFilter = 4
+
+/** Source, weights, out and bias, as the kernel takes them. Few outputs: threads share the filters, and each packs its own. */
+function convolve(
+  plan: Plan,
+  described: number,
+  [outputs, filters]: readonly [outputs: number, filters: number],
+  places: readonly [source: number, weights: number, out: number, bias: number],
+): void {
+  if (outputs > outputsPerFilter * filters) plan.run('convolve', outputs, described, ...places)
+  else plan.run('convolveFilters', filters, described, outputs, ...places)
 }
 
 function geometryOf(layer: Parameters<typeof conv2d>[0], site: LayerSite): Geometry {
@@ -99,7 +106,8 @@ function inputBack(
       for (let group = 0; group < groups && taps > 0; group++) {
         const own = group * (filters / groups) * bytesPerFloat
         const into = at(part) + group * depth * bytesPerFloat
-        plan.run('convolve', plan.batch * rows * columns, described, at(dy) + own, at(weight) + own, into, 0)
+        const places = [at(dy) + own, at(weight) + own, into, 0] as const
+        convolve(plan, described, [plan.batch * rows * columns, depth], places)
       }
       if (stride === 1) continue
       const place = [rows, columns, channels, at(dx), height, width, stride, top, left] as const

@@ -19,9 +19,24 @@ export function project(plan: Plan, x: Wire, projection: Projection): Planned {
   const y = plan.keep(rows * units)
   plan.forward.push((at) => {
     const start = bias ? at(bias.shift) : 0
-    plan.run('multiply', rows, width, units, at(x), width, at(weight), units, 1, at(y), units, start, 0)
+    multiply(plan, [rows, width, units], [at(weight), units, 1], [at(x), at(y), start])
   })
   return { y, back: (dy, wanted) => projectBack({ plan, x, ...projection }, dy, wanted) }
+}
+
+/** Columns of a product from which threads share them, and not its rows. */
+const manyColumns = 64
+
+/** c[M, N] = start[N] + a[M, K] · b[K, N], whose rows and columns lie so many floats apart. */
+function multiply(
+  plan: Plan,
+  [m, k, n]: readonly [m: number, k: number, n: number],
+  [b, rowStep, columnStep]: readonly [b: number, rowStep: number, columnStep: number],
+  [a, c, start]: readonly [a: number, c: number, start: number],
+): void {
+  const places = [a, k, b, rowStep, columnStep, c, n, start, 0] as const
+  if (n < manyColumns) plan.run('multiply', m, k, n, ...places)
+  else plan.run('multiplyColumns', n, m, k, ...places)
 }
 
 /** dW += xᵀ·dy, db += Σ dy, dx = dy·Wᵀ */
@@ -32,7 +47,7 @@ function projectBack(of: Projection & { plan: Plan; x: Wire }, dy: Wire, wanted:
   plan.backward.push((at) => {
     plan.run('multiplyTransposed', width, rows, units, at(x), width, at(dy), units, at(weightGradient), units, 1) // prettier-ignore
     if (bias) plan.run('columnSums', units, rows, units, at(dy), at(bias.gradient))
-    if (dx) plan.run('multiply', rows, units, width, at(dy), units, at(weight), 1, units, at(dx), width, 0, 0)
+    if (dx) multiply(plan, [rows, units, width], [at(weight), 1, units], [at(dy), at(dx), 0])
   })
   plan.done(dy)
   return dx

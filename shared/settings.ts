@@ -22,6 +22,8 @@ export const settings = z.strictObject({
     .strictObject({
       /** `auto` takes the first of TensorFlow.js's that loads; `kernels` are Rookery's own. */
       backend: z.enum(['auto', 'node-gpu', 'node', 'webgpu', 'kernels', 'wasm', 'cpu']).default('auto'),
+      /** Of the processor's cores, how many compute on Rookery's kernels; 0: all but one, which the rest of the PC keeps. */
+      threads: z.int().min(0).max(64).default(0),
     })
     .prefault({}),
 })

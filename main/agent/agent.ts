@@ -62,7 +62,7 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
     settings: () => parts.settings,
     ring: changes.ring,
   })
-  const start = engineStarter(home, log)
+  const start = engineStarter(home, log, settings.engine.threads)
   const parts: AgentParts = {
     ...{ home, settings, log, swarm, shutdown, changes, lending },
     store: await createShardStore(join(home, 'shards')),
@@ -103,12 +103,13 @@ export async function startAgent({ home, settings, log, rejoin }: AgentSettings)
 }
 
 /** Engines on the backend of the settings, or on the one chosen. */
-function engineStarter(home: string, log: Log) {
+function engineStarter(home: string, log: Log, threads: number) {
+  const open = (backend: Backend) => openEngine(backend, threads)
   const choice = new EngineChoice({
-    ...{ accelerators, onProcessor, open: openEngine, log },
-    speedOf: (engine) => speedOf(home, engine),
+    ...{ accelerators, onProcessor, open, log },
+    speedOf: (engine) => speedOf(home, engine, threads),
   })
-  return (backend: Backend | 'auto') => (backend === 'auto' ? choice.start() : openEngine(backend))
+  return (backend: Backend | 'auto') => (backend === 'auto' ? choice.start() : open(backend))
 }
 
 function comebackOf(parts: AgentParts): Comeback {

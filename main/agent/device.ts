@@ -10,16 +10,22 @@ import { createBenchmarkCache } from '../edge/device/benchmark-cache.ts'
 import { describeDevice, memoryBudget } from '../edge/device/device.ts'
 import type { AgentParts } from './agent-parts.ts'
 import { realClock } from './clock.ts'
+import { computingThreads } from './computing-threads.ts'
 import { displayNameOf } from './display-name.ts'
 import { version } from './version.ts'
 
 const cacheOf = (home: string) => createBenchmarkCache(join(home, 'benchmark.json'))
 
 /** How fast an engine trains on this PC: as it was measured before, or measured now. @throws InvariantError */
-export async function speedOf(home: string, engine: StageEngine): Promise<FlopsPerSecond> {
+export async function speedOf(
+  home: string,
+  engine: StageEngine,
+  threadsSetting: number,
+): Promise<FlopsPerSecond> {
   const { cpuModel } = await describeDevice()
+  const threads = await computingThreads(threadsSetting)
   const measure = () => measureSpeed({ engine, clock: realClock })
-  return cacheOf(home).speed({ backend: engine.backend, cpuModel, version }, measure)
+  return cacheOf(home).speed({ backend: engine.backend, cpuModel, version, threads }, measure)
 }
 
 /** @throws DeviceMemoryError, InvariantError when the speed cannot be measured */
@@ -28,7 +34,7 @@ export async function reportDevice(
   settings: Settings,
   engine: StageEngine,
 ): Promise<DeviceReport> {
-  const measured = await speedOf(home, engine)
+  const measured = await speedOf(home, engine, settings.engine.threads)
   return {
     displayName: displayNameOf(settings),
     backend: engine.backend,
@@ -47,7 +53,9 @@ export async function reportDevice(
 export async function lentPc(parts: AgentParts): Promise<LentPc> {
   const { limits } = parts.settings
   const { uploadBytesPerSecond, downloadBytesPerSecond } = limits
-  const known = await cacheOf(parts.home).latest({ cpuModel: (await describeDevice()).cpuModel, version })
+  const { cpuModel } = await describeDevice()
+  const threads = await computingThreads(parts.settings.engine.threads)
+  const known = await cacheOf(parts.home).latest({ cpuModel, version, threads })
   const caps = { uploadBytesPerSecond, downloadBytesPerSecond }
   if (known !== undefined) {
     const memoryBytes = await memoryBudget({ setting: limits.memoryBytes })

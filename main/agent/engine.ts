@@ -3,6 +3,7 @@ import { startEngineThread } from '../edge/engine/tfjs/client.ts'
 import { startWasmEngineThread } from '../edge/engine/wasm/client.ts'
 import { isInstalled } from '../edge/engine/tfjs/installed.ts'
 import type { EngineThread } from './agent-parts.ts'
+import { computingThreads } from './computing-threads.ts'
 import { type Backend, EngineChoice } from './engine-choice.ts'
 
 /**
@@ -13,14 +14,21 @@ export const accelerators = (['node-gpu', 'node'] as const).filter(isInstalled)
 /** Our kernels, and what takes over where they fail: on the same processor it is never faster. */
 export const onProcessor = ['kernels', 'wasm', 'cpu'] as const
 
-/** @throws InvalidInputError when the backend does not open; EngineDiedError when the thread cannot start */
-export function openEngine(backend: Backend): Promise<EngineThread> {
-  // One thread: several agents may share a PC, and a second thread paid for itself only where a core was free.
-  if (backend === 'kernels') return startWasmEngineThread({ kernels: 'auto', threads: 1 })
-  return startEngineThread({ backend })
+/**
+ * @param threads - `engine.threads` of the settings; our own kernels alone heed it
+ * @throws InvalidInputError when the backend does not open; EngineDiedError when the thread cannot start
+ */
+export async function openEngine(backend: Backend, threads = 0): Promise<EngineThread> {
+  if (backend !== 'kernels') return startEngineThread({ backend })
+  return startWasmEngineThread({ kernels: 'auto', threads: await computingThreads(threads) })
 }
 
 /** The first engine on the processor that computes rightly: to answer, not to train for hours. @throws InvalidInputError */
 export function startAnyEngine(): Promise<EngineThread> {
-  return new EngineChoice({ accelerators: [], onProcessor, open: openEngine, log: () => undefined }).start()
+  return new EngineChoice({
+    accelerators: [],
+    onProcessor,
+    open: (backend) => openEngine(backend),
+    log: () => undefined,
+  }).start()
 }

@@ -23,6 +23,7 @@ const options = {
   address: { type: 'string' },
   port: { type: 'string' },
   backend: { type: 'string' },
+  threads: { type: 'string' },
   'no-local-discovery': { type: 'boolean' },
   attached: { type: 'boolean' },
   rejoin: { type: 'boolean' },
@@ -50,7 +51,10 @@ async function settingsOf(home: string, flags: Flags): Promise<Settings> {
       address: flags.address ?? network.address,
       localDiscovery: flags['no-local-discovery'] === true ? false : network.localDiscovery,
     },
-    engine: { backend: flags.backend ?? engine.backend },
+    engine: {
+      backend: flags.backend ?? engine.backend,
+      threads: Number(flags.threads ?? engine.threads),
+    },
   })
   if (!parsed.success) throw new InvalidInputError(`settings: ${describeIssue(parsed.error)}`)
   return parsed.data

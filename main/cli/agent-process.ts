@@ -18,6 +18,8 @@ export interface AgentOptions {
   readonly address?: string
   readonly port?: number
   readonly backend?: string
+  /** Cores that compute; absent: as the settings say. */
+  readonly threads?: number
   readonly localDiscovery?: boolean
   /** Come back to the job that the last agent on this home had joined. */
   readonly rejoin?: boolean
@@ -80,6 +82,7 @@ function agentArguments(options: AgentOptions): string[] {
   add('--address', options.address)
   add('--port', options.port)
   add('--backend', options.backend)
+  add('--threads', options.threads)
   if (options.localDiscovery === false) flags.push('--no-local-discovery')
   if (options.rejoin === true) flags.push('--rejoin')
   return [...flags, '--attached']

@@ -24,6 +24,7 @@ export interface AgentFlags extends HomeOptions {
   readonly address?: string
   readonly port?: number
   readonly backend?: string
+  readonly threads?: number
   readonly localDiscovery: boolean
 }
 
@@ -38,6 +39,11 @@ export function addAgentFlags(command: Command): Command {
     .option('--address <ip>', 'listen on this address only')
     .option('--port <number>', 'listen on this TCP port', parseWhole('--port', { from: 0, to: 65_535 }))
     .option('--backend <name>', 'auto, node-gpu, node, webgpu, kernels, wasm or cpu')
+    .option(
+      '--threads <number>',
+      'cores that compute (default: all but one)',
+      parseWhole('--threads', { from: 0, to: 64 }),
+    )
     .option('--no-local-discovery', 'do not look for peers on the local network')
 }
 
@@ -49,6 +55,7 @@ export function agentOptionsOf(flags: AgentFlags): AgentOptions {
     ...(flags.address === undefined ? {} : { address: flags.address }),
     ...(flags.port === undefined ? {} : { port: flags.port }),
     ...(flags.backend === undefined ? {} : { backend: flags.backend }),
+    ...(flags.threads === undefined ? {} : { threads: flags.threads }),
     localDiscovery: flags.localDiscovery,
   }
 }

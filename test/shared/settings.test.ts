@@ -16,7 +16,7 @@ const defaults = {
     networkIsMetered: false,
   },
   network: { port: 0, address: '0.0.0.0', localDiscovery: true },
-  engine: { backend: 'auto' },
+  engine: { backend: 'auto', threads: 0 },
 }
 
 describe('settings', () => {
@@ -44,6 +44,8 @@ describe('settings', () => {
     [{ network: { port: 70_000 } }, /^settings: network\.port: /],
     [{ limits: { memoryBytes: -1 } }, /^settings: limits\.memoryBytes: /],
     [{ engine: { backend: 'cuda' } }, /^settings: engine\.backend: /],
+    [{ engine: { threads: -1 } }, /^settings: engine\.threads: /],
+    [{ engine: { threads: 65 } }, /^settings: engine\.threads: /],
     [{ colour: 'red' }, /^settings: Unrecognized key: "colour"/],
     [{ version: 3 }, /^settings: version: /],
   ])('that are wrong are refused with the field in the sentence (%#)', (raw, sentence) => {

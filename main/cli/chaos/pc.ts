@@ -50,6 +50,8 @@ export class Pc {
     const agent = await startAgent(agentEntry, {
       ...{ home, memoryBytes, displayName: name, address: spot.address, within: spot.within },
       ...{ localDiscovery: false, rejoin: true },
+      // Many agents on one machine; their shares of its time are counted with one thread each.
+      threads: 1,
       ...(backend === undefined ? {} : { backend }),
     })
     this.#agent = agent

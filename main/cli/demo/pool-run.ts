@@ -1,4 +1,5 @@
 /** A pool on this machine: real agents as processes of their own, joined by an invite, gone when the job has ended. */
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { connectAgent } from '../../edge/control/client.ts'
 import type { JobFile } from '../../../shared/job/spec.ts'
@@ -57,6 +58,7 @@ async function startPeer(run: PoolRun, peer: DemoPeer): Promise<Peer> {
     localDiscovery: false,
     ...(peer.memoryBytes === undefined ? {} : { memoryBytes: peer.memoryBytes }),
     ...(run.backend === undefined ? {} : { backend: run.backend }),
+    threads: Math.max(1, Math.floor(availableParallelism() / run.peers.length)),
   })
   return { home, process }
 }

@@ -10,7 +10,7 @@ export const benchmarkMaxAge: Millis = 14 * 24 * hour
 
 /** A cache of ours is below 10 kB; anything larger is not ours and is not read. */
 const maxFileBytes = 64 * 1024
-/** Backend × processor × version; the oldest go first. */
+/** Backend × threads × processor × version; the oldest go first. */
 const maxEntries = 32
 
 const entry = z.strictObject({
@@ -18,6 +18,8 @@ const entry = z.strictObject({
   cpuModel: z.string().min(1).max(200),
   /** Version of the program, since a faster kernel makes an old number wrong. */
   version: z.string().min(1).max(40),
+  /** That computed. */
+  threads: z.int().min(1).max(64).default(1),
   measuredAt: z.iso.datetime(),
   flopsPerSecond: z.number().positive(),
 })
@@ -29,11 +31,11 @@ const cacheFile = z.strictObject({
 })
 
 /** What a measured speed holds for. */
-type MeasuredOn = Pick<Entry, 'backend' | 'cpuModel' | 'version'>
+type MeasuredOn = Pick<Entry, 'backend' | 'cpuModel' | 'version' | 'threads'>
 
 export interface BenchmarkCache {
   /**
-   * The cached speed of this backend on this processor with this version, or a new measurement, which is kept.
+   * The cached speed of this backend on this processor with this version and as many threads, or a new measurement, which is kept.
    * A cache that cannot be read or written costs a measurement, never an error; errors of `measure` pass through.
    */
   speed(on: MeasuredOn, measure: () => Promise<FlopsPerSecond>): Promise<FlopsPerSecond>
@@ -59,9 +61,9 @@ export function createBenchmarkCache(file: string, now: () => number = Date.now)
       await writeEntries(file, entries)
       return flopsPerSecond
     },
-    async latest({ cpuModel, version }) {
+    async latest(on) {
       const known = (await readEntries(file)).filter(
-        (entry) => isFresh(entry, now()) && entry.cpuModel === cpuModel && entry.version === version,
+        (entry) => isFresh(entry, now()) && isSame(entry, { ...on, backend: entry.backend }),
       )
       return known.sort((a, b) => Date.parse(b.measuredAt) - Date.parse(a.measuredAt))[0]?.flopsPerSecond
     },
@@ -69,7 +71,8 @@ export function createBenchmarkCache(file: string, now: () => number = Date.now)
 }
 
 function isSame(left: MeasuredOn, right: MeasuredOn): boolean {
-  return left.backend === right.backend && left.cpuModel === right.cpuModel && left.version === right.version
+  const isSameEngine = left.backend === right.backend && left.threads === right.threads
+  return isSameEngine && left.cpuModel === right.cpuModel && left.version === right.version
 }
 
 /** Not too old, and not from the future of a clock that was set back. */

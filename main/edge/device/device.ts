@@ -8,7 +8,12 @@ import { type Bytes, mebibyte } from '../../../shared/units.ts'
  * and on Windows a new PowerShell each time.
  */
 export interface SystemInformation {
-  cpu(): Promise<{ readonly manufacturer: string; readonly brand: string; readonly cores: number }>
+  cpu(): Promise<{
+    readonly manufacturer: string
+    readonly brand: string
+    readonly cores: number
+    readonly physicalCores: number
+  }>
   mem(): Promise<{ readonly total: Bytes; readonly available: Bytes }>
   /** The most this process may use (a container's limit); 0, or more than the PC has: no limit. */
   constrainedMemory(): Bytes
@@ -21,6 +26,7 @@ export interface DeviceDescription {
   readonly cpuModel: string
   /** Logical cores. */
   readonly cores: number
+  readonly physicalCores: number
   readonly totalMemoryBytes: Bytes
   /** What programs could still take without swapping, caches that may be dropped included. */
   readonly availableMemoryBytes: Bytes
@@ -63,6 +69,7 @@ export async function describeDevice(
   return {
     cpuModel: (model === '' ? `unknown ${systeminformation.architecture}` : model).slice(0, maxNameLength),
     cores: Math.max(1, processor.cores),
+    physicalCores: Math.max(1, processor.physicalCores),
     totalMemoryBytes: memory.total,
     availableMemoryBytes: memory.available,
     platform: `${systeminformation.platform} ${systeminformation.architecture}`,

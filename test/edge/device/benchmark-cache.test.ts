@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { InvariantError } from '../../../shared/errors.ts'
 import { benchmarkMaxAge, createBenchmarkCache } from '../../../main/edge/device/benchmark-cache.ts'
 
-const here = { backend: 'tfjs-wasm', cpuModel: 'AMD Ryzen 7 7700', version: '0.1.0' }
+const here = { backend: 'tfjs-wasm', cpuModel: 'AMD Ryzen 7 7700', version: '0.1.0', threads: 3 }
 const start = Date.parse('2026-11-30T12:00:00Z')
 
 let folder = ''
@@ -40,6 +40,7 @@ describe('the benchmark cache', () => {
 
   it.each([
     ['another backend', { ...here, backend: 'wasm' }],
+    ['another number of threads', { ...here, threads: 4 }],
     ['another processor', { ...here, cpuModel: 'Apple M4' }],
     ['another version of the program', { ...here, version: '0.2.0' }],
   ])('measures %s apart and keeps both', async (_name, other) => {

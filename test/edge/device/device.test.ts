@@ -10,7 +10,7 @@ function pc(facts: { total?: number; available?: number; limit?: number; brand?:
     cpu: () => {
       asked.push('cpu')
       const brand = facts.brand ?? 'Ryzen 7 7700'
-      return Promise.resolve({ manufacturer: brand === '' ? '' : 'AMD', brand, cores: 16 })
+      return Promise.resolve({ manufacturer: brand === '' ? '' : 'AMD', brand, cores: 16, physicalCores: 8 })
     },
     mem: () => {
       asked.push('mem')
@@ -32,6 +32,7 @@ describe('the description of a PC', () => {
     expect(await describeDevice(systeminformation)).toEqual({
       cpuModel: 'AMD Ryzen 7 7700',
       cores: 16,
+      physicalCores: 8,
       totalMemoryBytes: 32 * gibibyte,
       availableMemoryBytes: 10 * gibibyte,
       platform: 'linux x64',

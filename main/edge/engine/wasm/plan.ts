@@ -72,6 +72,12 @@ export interface Plan extends Compute {
   gradient(name: string): Place
   /** Whole numbers that a kernel reads; they live as long as the plan. @returns their address */
   describe(numbers: readonly number[]): number
+  /**
+   * So many floats for each thread that helps, until a kernel ends: the same for all who ask for no more. Not counted,
+   * as what helpers pack is not: how many there are is no matter of the budget that a plan was made for.
+   * @returns its address; 0 where nobody helps
+   */
+  helpersRoom(length: number): number
   readonly slotBytes: number
   readonly workBytes: number
   /** Free what describes the work. */
@@ -130,6 +136,7 @@ export function createPlan({ layout, ...setting }: PlanSetting): Plan {
       described.push(block)
       return block.address
     },
+    helpersRoom: createHelpersRoom(setting, described),
     get slotBytes() {
       return slot.top
     },
@@ -139,6 +146,23 @@ export function createPlan({ layout, ...setting }: PlanSetting): Plan {
     dispose() {
       for (const block of described.splice(0)) setting.heap.freeUncounted(block)
     },
+  }
+}
+
+/** What grows beyond the room there is gets a new one, and the old stays for whom it was given to. */
+function createHelpersRoom(
+  { heap, threads }: Pick<PlanSetting, 'heap' | 'threads'>,
+  described: Block[],
+): (length: number) => number {
+  let room: Block | undefined
+  return (length) => {
+    const bytes = (threads - 1) * length * bytesPerFloat
+    if (bytes === 0) return 0
+    if (room === undefined || room.bytes < bytes) {
+      room = heap.allocateUncounted(bytes)
+      described.push(room)
+    }
+    return room.address
   }
 }
 

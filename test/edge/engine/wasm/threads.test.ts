@@ -24,6 +24,8 @@ const convolutional = graphOf({
     { type: 'conv2d', name: 'b', filters: 64, kernel: 3, stride: 2 },
     { type: 'dropout', name: 'drop', rate: 0.2 },
     { type: 'average-pool', name: 'pool', size: 2, padding: 'same' },
+    // Few outputs and many filters: threads share the filters.
+    { type: 'conv2d', name: 'c', filters: 300, kernel: 3 },
     { type: 'flatten', name: 'flat' },
     { type: 'dense', name: 'head', units: 10 },
   ],

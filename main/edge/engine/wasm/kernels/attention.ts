@@ -99,7 +99,7 @@ export function attend(
   }
 }
 
-/** `spare`: T·T floats for each thread. */
+/** `spare`: T·T floats for the first thread; `others`: as many for each further one. */
 export function attendBack(
   from: i32,
   to: i32,
@@ -112,10 +112,12 @@ export function attendBack(
   dOut: usize,
   dQkv: usize,
   spare: usize,
+  others: usize,
 ): void {
   const width = heads * head
   const ld = 3 * width
-  const ds = at(spare, threadNumber() * tokens * tokens)
+  const thread = threadNumber()
+  const ds = thread == 0 ? spare : at(others, (thread - 1) * tokens * tokens)
   const scale = <f32>1 / sqrt<f32>(<f32>head)
   for (let unit = from; unit < to; unit++) {
     const b = unit / heads

@@ -28,9 +28,10 @@ export const attention: LayerPlanner<'attention'> = (layer, x, site) => {
     back(dy, wanted) {
       const dMixed = exit.back(dy, true) ?? dy
       const dQkv = plan.borrow(qkv.length)
-      const spare = plan.borrow(plan.threads * tokens * tokens)
+      const spare = plan.borrow(tokens * tokens)
+      const others = plan.helpersRoom(tokens * tokens)
       plan.backward.push((at) => {
-        plan.run('attendBack', units, ...shape, at(qkv), at(p), at(dMixed), at(dQkv), at(spare))
+        plan.run('attendBack', units, ...shape, at(qkv), at(p), at(dMixed), at(dQkv), at(spare), others)
       })
       plan.done(spare)
       plan.done(dMixed)

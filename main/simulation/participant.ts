@@ -1,7 +1,7 @@
 /** One simulated PC with its stage: the real pipeline and the real rings, as `StageRun` of a job wires them. */
 import { reportOf } from '../../shared/errors.ts'
 import type { PeerId } from '../../shared/ids.ts'
-import type { WireMessage } from '../../shared/messages/wire.ts'
+import { isOfAveraging, type WireMessage } from '../../shared/messages/wire.ts'
 import type { RingPlan, StagePosition } from '../../shared/plan/plan.ts'
 import type { ModelProfile } from '../../shared/plan/pool.ts'
 import type { Millis } from '../../shared/units.ts'
@@ -43,8 +43,6 @@ export interface ParticipantSetup {
   /** Core refused a message or broke: a simulation that goes on would lie. */
   readonly onFault: (error: unknown) => void
 }
-
-const averagingTypes: readonly string[] = ['round-ready', 'chunk', 'round-abandoned']
 
 /** Micro-batches are counted, not read: a sample stands for b of them, whichever. */
 const order = {
@@ -116,7 +114,7 @@ export class Participant {
     // What stages of an earlier plan said is of the past; weights are taken before there is a stage.
     if (this.#stopped || plan < this.seat.planNumber || type === 'parameters') return
     try {
-      if (averagingTypes.includes(type)) this.#averaging.deliver(from, message)
+      if (isOfAveraging(message.header)) this.#averaging.deliver(from, message)
       else this.stage.deliver(from, message)
     } catch (error) {
       this.#setup.onFault(error)

@@ -185,8 +185,13 @@ export const chunk = message('chunk', {
   /** Weight gathered in this chunk so far: samples trained since each contributor's last round. */
   weight: z.number().min(0),
 })
+/** To every member of the ring: "I hold the whole mean of this round, and write it once all of you do, too." */
+export const roundWhole = message('round-whole', ringRound)
 /** To every member of the ring: "I gave this round up." */
 export const roundAbandoned = message('round-abandoned', { ...ringRound, reason: sentence })
+/** To those who go on under a new plan: "Of that ring of the plan `of`, this is the last round whose mean I hold; 0: none." */
+export const roundHeld = message('round-held', { ...ringRound, of: planNumber })
+const averagingTypes = ['round-ready', 'chunk', 'round-whole', 'round-abandoned', 'round-held'] as const
 
 // --- Progress and life: member and host ---
 
@@ -246,7 +251,7 @@ const headers = [
   roster, measureLinks, probe, probeReply, links, assignment, replan, stageReady, parameters, parametersRequest, start,
   shardRequest, shardPiece, shardRefused,
   activation, gradient, judged, endOfStream,
-  roundReady, chunk, roundAbandoned,
+  roundReady, chunk, roundWhole, roundAbandoned, roundHeld,
   progress, validate, validated, pauseRequest, resumeRequest, hold, proceed, held, finish, stageFinished,
   leaveRequest, leaving, jobEnded,
   jobNews, jobNewsRequest,
@@ -258,6 +263,11 @@ export type WireHeader = z.infer<typeof wireHeader>
 export type WireType = WireHeader['type']
 /** The header of one kind of message. */
 export type Header<T extends WireType> = Extract<WireHeader, { type: T }>
+
+/** Between members of a ring. */
+export type AveragingHeader = Header<(typeof averagingTypes)[number]>
+export const isOfAveraging = (header: WireHeader): header is AveragingHeader =>
+  (averagingTypes as readonly WireType[]).includes(header.type)
 
 /** A header and the tensors that go with it. */
 export interface WireMessage<T extends WireType = WireType> {

@@ -25,6 +25,7 @@ const moments = [
     'round-ready',
     'reduce',
     'gather',
+    'round-whole',
     'progress',
     'validate',
     'validated',

@@ -44,7 +44,8 @@ describe('the messages between agents', () => {
           'refused',
           'replan',
         ],
-        ...['resume-request', 'roster', 'round-abandoned', 'round-ready', 'shard-piece', 'shard-refused'],
+        ...['resume-request', 'roster', 'round-abandoned', 'round-held', 'round-ready', 'round-whole'],
+        ...['shard-piece', 'shard-refused'],
         ...['shard-request', 'stage-finished', 'stage-ready', 'start', 'validate', 'validated'],
       ].sort(),
     )

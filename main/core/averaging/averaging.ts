@@ -1,7 +1,8 @@
 /** All rings of one peer: they run side by side, each in its own time. */
 import { BadMessageError } from '../../../shared/errors.ts'
 import type { PeerId } from '../../../shared/ids.ts'
-import type { Header, WireMessage } from '../../../shared/messages/wire.ts'
+import { type AveragingHeader, isOfAveraging, type WireMessage } from '../../../shared/messages/wire.ts'
+import { Aftermath } from './aftermath.ts'
 import { Ring } from './ring.ts'
 import type {
   AveragingHooks,
@@ -24,7 +25,7 @@ export interface Averaging {
   updated(): void
   /** The stage's `mayUpdate`: undefined, or what an update must wait for before it asks again. */
   gate(): Promise<void> | undefined
-  /** `round-ready`, `chunk` or `round-abandoned`. @throws BadMessageError, and then nothing has changed */
+  /** A message between members of a ring. @throws BadMessageError, and then nothing has changed */
   deliver(from: PeerId, message: WireMessage): void
   /**
    * The pipeline has drained: one last round in every ring, however few updates since the one before. All members call
@@ -34,7 +35,10 @@ export interface Averaging {
   finalRound(): Promise<RoundOutcome>
   /** Give up what runs or is waited for, in every ring: a peer is lost. The other members are told. */
   abandon(reason: string): void
-  /** A new plan: give up what runs, go on with its rings from round 1. No rings: end. */
+  /**
+   * A new plan: go on with its rings from round 1. What runs is given up, or brought to its end where all who go on
+   * hold its mean. No rings: end.
+   */
   replan(next: RingsOfPlan): void
   stats(): AveragingStats
 }
@@ -48,7 +52,7 @@ export function createAveraging(
   return new RingSet(ports, settings, hooks)
 }
 
-/** "Ready" from members that have a newer plan than we have; they are few and small, a stranger's flood is not kept. */
+/** Words of members that have a newer plan than we have; they are few and small, a stranger's flood is not kept. */
 const mostEarly = 4096
 
 const membersOf = ({ rings }: RingsOfPlan) => new Set(rings.flatMap(({ plan }) => plan.members))
@@ -58,6 +62,7 @@ class RingSet implements Averaging {
   readonly #hooks: AveragingHooks
   #settings: AveragingSettings
   #rings: readonly Ring[]
+  readonly #aftermath: Aftermath
   /** Of all plans. */
   readonly #counts: RoundCounts = { averaged: 0, abandoned: 0, chunkBytes: 0 }
   /** Samples the stage had trained when it last took part in a mean, at the least. */
@@ -71,7 +76,24 @@ class RingSet implements Averaging {
     this.#ports = ports
     this.#hooks = hooks
     this.#settings = settings
+    this.#aftermath = new Aftermath(
+      (to, word) => {
+        this.#tellHeld(to, word)
+      },
+      () => {
+        for (const ring of this.#rings) ring.updated()
+      },
+    )
     this.#rings = this.#ringsOfPlan()
+  }
+
+  /** Whoever cannot be told is gone, and the host learns of that by itself. */
+  #tellHeld(to: PeerId, word: { readonly ring: number; readonly round: number; readonly of: number }): void {
+    const { job, planNumber } = this.#settings
+    const header = { type: 'round-held' as const, job, plan: planNumber, ...word }
+    this.#ports.links.send(to, { header, tensors: [] }).catch((error: unknown) => {
+      this.#ports.log('debug', `could not tell ${to} about an earlier round`, { error })
+    })
   }
 
   #ringsOfPlan(): Ring[] {
@@ -82,6 +104,7 @@ class RingSet implements Averaging {
       counts: this.#counts,
       samplesAtRound: this.#samplesAtRound,
       averagedSamples: this.#averagedSamples,
+      mayBegin: () => !this.#aftermath.isOpen,
     }
     return this.#settings.rings
       .filter(({ plan }) => plan.members.length > 1)
@@ -99,8 +122,7 @@ class RingSet implements Averaging {
 
   deliver(from: PeerId, message: WireMessage): void {
     const { header } = message
-    if (header.type !== 'round-ready' && header.type !== 'chunk' && header.type !== 'round-abandoned')
-      throw new BadMessageError(`${header.type} is not a message of averaging`)
+    if (!isOfAveraging(header)) throw new BadMessageError(`${header.type} is not a message of averaging`)
     if (header.job !== this.#settings.job) throw new BadMessageError(`${header.type} for another job`)
     if (header.plan > this.#settings.planNumber) this.#keep(from, message)
     if (header.plan === this.#settings.planNumber) this.#hear(from, header, message)
@@ -108,15 +130,16 @@ class RingSet implements Averaging {
 
   /** A new plan reaches its members one after another; nobody can be further than "ready" before we have it too. */
   #keep(from: PeerId, message: WireMessage): void {
-    if (message.header.type === 'round-ready' && this.#early.length < mostEarly)
+    const { type } = message.header
+    if ((type === 'round-ready' || type === 'round-held') && this.#early.length < mostEarly)
       this.#early.push({ from, message })
   }
 
-  #hear(
-    from: PeerId,
-    header: Header<'round-ready' | 'chunk' | 'round-abandoned'>,
-    { tensors }: WireMessage,
-  ): void {
+  #hear(from: PeerId, header: AveragingHeader, { tensors }: WireMessage): void {
+    if (header.type === 'round-held') {
+      this.#aftermath.hear(from, header)
+      return
+    }
     const ring = this.#rings.find(({ index }) => index === header.ring)
     if (ring?.hasOther(from) !== true)
       throw new BadMessageError(
@@ -124,11 +147,16 @@ class RingSet implements Averaging {
       )
     if (header.type === 'round-ready') ring.hearReady(from, header.round)
     else if (header.type === 'chunk') ring.hearChunk(from, header, tensors)
+    else if (header.type === 'round-whole') ring.hearWhole(from, header.round)
     else ring.hearAbandoned(header.round, header.reason)
   }
 
   async finalRound(): Promise<RoundOutcome> {
-    const outcomes = await Promise.all(this.#rings.map((ring) => ring.finalRound()))
+    const rings = this.#rings
+    const [outcomes] = await Promise.all([
+      Promise.all(rings.map((ring) => ring.finalRound())),
+      this.#aftermath.over(),
+    ])
     return outcomes.every((outcome) => outcome === 'averaged') ? 'averaged' : 'abandoned'
   }
 
@@ -138,11 +166,14 @@ class RingSet implements Averaging {
 
   replan(next: RingsOfPlan): void {
     const old = this.#rings
-    for (const ring of old) ring.dispose('the job has a new plan')
+    const retired = old.map((ring) => ring.retire('the job has a new plan'))
     this.#averagedSamples = this.#averagedOf(old)
     if (old.length > 0) this.#samplesAtRound = Math.min(...old.map(({ samplesAtRound }) => samplesAtRound))
     this.#weighReturns(this.#settings, next)
     this.#settings = { ...this.#settings, ...next }
+    this.#aftermath.carryOver(retired, {
+      ...{ planNumber: next.planNumber, present: membersOf(next), active: next.rings.length > 0 },
+    })
     this.#rings = this.#ringsOfPlan()
     const early = this.#early
     this.#early = []
@@ -177,6 +208,9 @@ class RingSet implements Averaging {
 
   stats(): AveragingStats {
     const waits = this.#rings.map(({ waitingFor }) => waitingFor).filter((text) => text !== '')
-    return { ...this.#counts, averagedSamples: this.#averagedOf(this.#rings), waitingFor: waits[0] ?? '' }
+    const silent = this.#aftermath.waitingFor
+    const waitingFor =
+      silent.length > 0 ? `waiting for ${silent.join(', ')} to say how the last round went` : (waits[0] ?? '')
+    return { ...this.#counts, averagedSamples: this.#averagedOf(this.#rings), waitingFor }
   }
 }

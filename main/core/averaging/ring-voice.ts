@@ -36,6 +36,10 @@ export class RingVoice {
     this.#tell({ type: 'round-ready', round })
   }
 
+  whole(round: number): void {
+    this.#tell({ type: 'round-whole', round })
+  }
+
   abandoned(round: number, reason: string): void {
     this.#tell({ type: 'round-abandoned', round, reason: reason.slice(0, longestReason) })
   }
@@ -62,5 +66,5 @@ export class RingVoice {
 }
 
 type Body =
-  | { readonly type: 'round-ready'; readonly round: number }
+  | { readonly type: 'round-ready' | 'round-whole'; readonly round: number }
   | { readonly type: 'round-abandoned'; readonly round: number; readonly reason: string }

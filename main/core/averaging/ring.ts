@@ -3,20 +3,18 @@ import { AbortedError, BadMessageError, InvariantError, reportOf } from '../../.
 import type { PeerId } from '../../../shared/ids.ts'
 import type { Header } from '../../../shared/messages/wire.ts'
 import type { HostTensor } from '../../../shared/tensor.ts'
-import type {
-  AveragingHooks,
-  AveragingPorts,
-  AveragingSettings,
-  MemberRing,
-  RoundCounts,
-  RoundOutcome,
-} from './settings.ts'
+import type { Millis } from '../../../shared/units.ts'
+import type { RingParts, RoundOutcome } from './settings.ts'
 import { ChunkInbox } from './chunk-inbox.ts'
 import { cutIntoChunks, usualPieceElements } from './chunks.ts'
+import type { Retired } from './aftermath.ts'
+import { Deadline } from './deadline.ts'
+import { Gate } from './gate.ts'
 import { Readiness, lastRound } from './readiness.ts'
 import { runRingRound } from './ring-round.ts'
 import { arrivalsOf, ringSteps } from './ring-steps.ts'
 import { RingVoice } from './ring-voice.ts'
+import { Running } from './running.ts'
 import { type RingPart, ringLength, ringParts } from './snapshot.ts'
 
 /**
@@ -24,26 +22,6 @@ import { type RingPart, ringLength, ringParts } from './snapshot.ts'
  * one more where that was given up meanwhile. Their chunks wait; of more rounds than this no honest member's would.
  */
 const mostAhead = 3
-
-interface RingParts {
-  readonly ports: AveragingPorts
-  readonly hooks: AveragingHooks
-  readonly settings: AveragingSettings
-  readonly ring: MemberRing
-  /** Of all rings; this one adds to them. */
-  readonly counts: RoundCounts
-  /** Samples the stage had trained at its copy for the last averaged round of the plan before; 0 at the start. */
-  readonly samplesAtRound: number
-  /** Samples the stage had trained that others certainly know of. */
-  readonly averagedSamples: number
-}
-
-interface Running {
-  readonly round: number
-  readonly abort: AbortController
-  /** The others know of its end already. */
-  toldByOther: boolean
-}
 
 export class Ring {
   readonly index: number
@@ -56,7 +34,8 @@ export class Ring {
   readonly #readiness: Readiness
   readonly #inbox: ChunkInbox
   readonly #voice: RingVoice
-  readonly #disposed = new AbortController()
+  readonly #deadline: Deadline
+  readonly #gate: Gate
   /** The next regular round. */
   #round = 1
   #readyAtUpdates = 0
@@ -64,14 +43,19 @@ export class Ring {
   #samplesAtRound: number
   #averagedSamples: number
   #running: Running | undefined
+  #runOver: Promise<void> = Promise.resolve()
+  /** The last round that was committed; 0: none. */
+  #committed = 0
+  #retired = false
   /** Members gave up the rounds up to this one. */
   #givenUp = 0
-  #deadlineSetFor = 0
-  #overdue = 0
   #last: PromiseWithResolvers<RoundOutcome> | undefined
   /** How the last round ended; the ring does nothing more. */
   #closed: RoundOutcome | undefined
-  #gate: PromiseWithResolvers<void> | undefined
+  /** When we said that we can train no further, of the next round; undefined: not yet. */
+  #stuckSinceMs: Millis | undefined
+  /** A round was late, and training goes on so far without. */
+  #releasedAtUpdates = -Infinity
 
   constructor(parts: RingParts) {
     const { ports, hooks, settings, ring } = parts
@@ -88,6 +72,8 @@ export class Ring {
     this.#pieceElements = settings.pieceElements ?? usualPieceElements
     this.#inbox = new ChunkInbox(arrivalsOf(steps, chunks, this.#pieceElements))
     this.#voice = new RingVoice(parts)
+    this.#deadline = new Deadline(ports.clock, settings.deadlineMs)
+    this.#gate = new Gate(ports.clock)
     this.#copyAtUpdates = hooks.progress().updates
     this.#samplesAtRound = parts.samplesAtRound
     this.#averagedSamples = parts.averagedSamples
@@ -110,8 +96,7 @@ export class Ring {
   /** For a person; empty while it waits for nobody. */
   get waitingFor(): string {
     if (this.#closed !== undefined) return ''
-    if (this.#running !== undefined)
-      return `waiting for ${this.#neighbour(-1)} to send its part of the average`
+    if (this.#running !== undefined) return this.#running.waitingFor(this.#neighbour(-1))
     if (!this.#isReady) return ''
     return `waiting for ${this.#readiness.missing(this.#round).join(', ')} to be ready to average`
   }
@@ -133,17 +118,31 @@ export class Ring {
    * Undefined while the stage may update; else when to ask again. It may not once it has made H updates since it was
    * ready, or H since its copy while the round runs. In the first case it says "ready" once more, and the others join
    * without their H updates. So whoever waits here waits for engines and links alone, never for another pipeline: no
-   * circle of waiting stages can form, whatever H, A and K are and however the clusters are cut.
+   * circle of waiting stages can form, whatever H, A and K are and however the clusters are cut. And when what it waits
+   * for is late it makes H more: one frozen PC does not stop the others. Without most of the ring it goes on waiting,
+   * for then it is we who are cut off.
    */
   gate(): Promise<void> | undefined {
     if (this.#closed !== undefined || this.#last !== undefined) return undefined
+    const running = this.#running
     const waiting = this.#isReady ? this.#readyAtUpdates : Infinity
-    const since = this.#running === undefined ? waiting : this.#copyAtUpdates
-    const { hooks, settings } = this.#parts
-    if (hooks.progress().updates - since < settings.averageEvery) return undefined
-    if (this.#running === undefined && !this.#readiness.isUrgent(this.#round)) this.#say(this.#round)
-    this.#gate ??= Promise.withResolvers()
-    return this.#gate.promise
+    const since = Math.max(running === undefined ? waiting : this.#copyAtUpdates, this.#releasedAtUpdates)
+    const { updates } = this.#parts.hooks.progress()
+    if (updates - since < this.#parts.settings.averageEvery) return undefined
+    const release = () => {
+      this.#releasedAtUpdates = updates
+      return true
+    }
+    if (running !== undefined) return this.#gate.wait('round', running.beganMs, release)
+    const { clock } = this.#parts.ports
+    this.#stuckSinceMs ??= clock.now()
+    if (!this.#readiness.isUrgent(this.#round)) this.#say(this.#round)
+    return this.#gate.wait('ready', this.#stuckSinceMs, () => this.#hasQuorum && release())
+  }
+
+  /** More than half of the ring is ready. */
+  get #hasQuorum(): boolean {
+    return 2 * this.#readiness.missing(this.#round).length < this.#members.length
   }
 
   /** The pipeline has drained: join what others still call for, then the last round. */
@@ -174,10 +173,15 @@ export class Ring {
     this.#inbox.put(header, tensors)
   }
 
+  hearWhole(from: PeerId, round: number): void {
+    if (this.#running?.round === round) this.#running.hearWhole(from)
+  }
+
   hearAbandoned(round: number, reason: string): void {
     if (this.#closed !== undefined || round < this.#round) return
     if (this.#running?.round === round) {
-      this.#running.toldByOther = true
+      // Who holds the mean passes it on: a member that may be dying told us, and perhaps not all.
+      this.#running.toldByOther = !this.#running.inDoubt
       this.#abort(this.#running, reason)
     } else if (round === lastRound) {
       this.#close('abandoned', reason)
@@ -187,9 +191,12 @@ export class Ring {
     }
   }
 
-  /** Give up the round that runs or is waited for, and tell the others. Values stay as they are. */
+  /**
+   * Give up the round that runs or is waited for, and tell the others. Values stay as they are. One in doubt is the
+   * business of all.
+   */
   abandon(reason: string): void {
-    if (this.#closed !== undefined) return
+    if (this.#closed !== undefined || this.#running?.isOfAll === true) return
     const lastRuns = this.#running?.round === lastRound
     if (this.#running !== undefined) this.#abort(this.#running, reason)
     else if (this.#isReady && this.#readiness.isCalledFor(this.#round)) {
@@ -202,19 +209,26 @@ export class Ring {
     this.#close('abandoned', reason)
   }
 
-  /** The plan is old: end without a word to anyone. */
-  dispose(reason: string): void {
-    this.#disposed.abort()
-    if (this.#running !== undefined) {
-      this.#running.toldByOther = true
-      this.#abort(this.#running, reason)
+  /** The plan is old: end without a word to anyone but of a round in doubt, which goes on until it is decided. */
+  retire(reason: string): Retired {
+    this.#deadline.end()
+    this.#retired = true
+    const running = this.#running
+    if (running !== undefined && !running.inDoubt) {
+      running.toldByOther = true
+      this.#abort(running, reason)
     }
-    if (this.#closed === undefined) this.#close('abandoned', reason)
+    if (running?.round === lastRound) this.#endLast('abandoned')
+    else if (this.#closed === undefined) this.#close('abandoned', reason)
+    return {
+      ...{ planNumber: this.#parts.settings.planNumber, ring: this.index, committed: this.#committed },
+      ...{ others: this.#members.filter((peer) => peer !== this.#self), running, over: this.#runOver },
+    }
   }
 
   #abort(running: Running, reason: string): void {
+    running.giveUp(reason)
     this.#inbox.fail(running.round, new AbortedError(reason))
-    running.abort.abort()
   }
 
   /** Go on as far as what is known allows. */
@@ -224,22 +238,24 @@ export class Ring {
       this.#readyAtUpdates = this.#parts.hooks.progress().updates
       this.#say(this.#round)
     }
-    const round = this.#readiness.beginning(this.#round)
-    if (round !== undefined) void this.#run(round)
+    const round = this.#parts.mayBegin() ? this.#readiness.beginning(this.#round) : undefined
+    if (round !== undefined) this.#runOver = this.#run(round)
   }
 
   #mustBeReady(): boolean {
     const { hooks, settings } = this.#parts
     const made = hooks.progress().updates - this.#copyAtUpdates
-    const asked = this.#overdue === this.#round || this.#readiness.isUrgent(this.#round)
+    const asked = this.#deadline.isOver(this.#round) || this.#readiness.isUrgent(this.#round)
     return asked || made >= settings.averageEvery
   }
 
   async #run(round: number): Promise<void> {
     const { ports, hooks } = this.#parts
     const before = hooks.progress()
-    const running: Running = { round, abort: new AbortController(), toldByOther: false }
+    const running = new Running(round, this.#members, ports.clock.now())
     this.#running = running
+    if (this.#stuckSinceMs !== undefined) this.#gate.see('ready', this.#stuckSinceMs)
+    this.#gate.open()
     this.#copyAtUpdates = before.updates
     let reason: string | undefined
     try {
@@ -250,12 +266,13 @@ export class Ring {
         position: this.#position,
         members: this.#members.length,
         weight: Math.max(0, before.samples - this.#samplesAtRound),
-        signal: running.abort.signal,
+        agree: () => this.#agree(running),
         pieceElements: this.#pieceElements,
-        send: (parcel) => this.#voice.chunk(round, parcel, running.abort.signal),
+        send: (parcel) => this.#voice.chunk(round, parcel, running.signal),
         receive: () => this.#inbox.take(round),
         rest: () => ports.clock.sleep(0),
       })
+      this.#gate.see('round', running.beganMs)
       this.#samplesAtRound = before.samples
       this.#averagedSamples = before.samples
     } catch (error) {
@@ -264,10 +281,17 @@ export class Ring {
     this.#over(running, reason)
   }
 
+  #agree(running: Running): Promise<void> {
+    const agreed = running.becomeWhole(this.#self)
+    if (!running.signal.aborted) this.#voice.whole(running.round)
+    return agreed
+  }
+
   /** Why a round failed; the others are told unless they said so themselves. */
   #explain(running: Running, error: unknown): string {
     const report = reportOf(error)
-    if (!running.toldByOther) this.#voice.abandoned(running.round, report.message)
+    if (!running.toldByOther && !running.committed && !this.#retired)
+      this.#voice.abandoned(running.round, report.message)
     if (report.kind !== 'aborted' && report.kind !== 'peer-fault') this.#parts.hooks.onFault?.(error)
     return report.message
   }
@@ -275,6 +299,11 @@ export class Ring {
   #over({ round }: Running, reason: string | undefined): void {
     this.#running = undefined
     const outcome = reason === undefined ? 'averaged' : 'abandoned'
+    if (outcome === 'averaged') this.#committed = round
+    if (this.#retired) {
+      this.#report(outcome, reason)
+      return
+    }
     if (round === lastRound) {
       this.#close(outcome, reason)
       return
@@ -291,17 +320,22 @@ export class Ring {
 
   #next(round: number): void {
     this.#round = round
+    this.#stuckSinceMs = undefined
     this.#inbox.forgetBefore(round)
-    this.#openGate()
+    this.#gate.open()
     this.#advance()
   }
 
   #close(outcome: RoundOutcome, reason: string | undefined): void {
     const heeded = this.#closed === undefined && this.#last !== undefined
-    this.#closed ??= outcome
     if (heeded) this.#report(outcome, reason)
+    this.#endLast(outcome)
+  }
+
+  #endLast(outcome: RoundOutcome): void {
+    this.#closed ??= outcome
     this.#last?.resolve(this.#closed)
-    this.#openGate()
+    this.#gate.open()
   }
 
   #report(outcome: RoundOutcome, reason = ''): void {
@@ -309,23 +343,8 @@ export class Ring {
     this.#parts.hooks.onRound?.({ ring: this.index, outcome, reason })
   }
 
-  #openGate(): void {
-    this.#gate?.resolve()
-    this.#gate = undefined
-  }
-
-  /** Once anybody calls for a round, it begins after the plan's deadline at the latest. */
   #setDeadline(): void {
-    const { ports, settings } = this.#parts
-    const round = this.#round
-    const idle = this.#deadlineSetFor === round || !this.#readiness.isCalledFor(round)
-    if (settings.deadlineMs === undefined || idle) return
-    this.#deadlineSetFor = round
-    const late = () => {
-      this.#overdue = round
-      this.#advance()
-    }
-    ports.clock.sleep(settings.deadlineMs, this.#disposed.signal).then(late, () => undefined)
+    if (this.#readiness.isCalledFor(this.#round)) this.#deadline.set(this.#round, () => { this.#advance() }) // prettier-ignore
   }
 
   #say(round: number): void {

@@ -66,3 +66,19 @@ export interface RoundCounts {
   /** Bytes of chunks that it sent. */
   chunkBytes: Bytes
 }
+
+/** What one ring is made of. */
+export interface RingParts {
+  readonly ports: AveragingPorts
+  readonly hooks: AveragingHooks
+  readonly settings: AveragingSettings
+  readonly ring: MemberRing
+  /** Of all rings; this one adds to them. */
+  readonly counts: RoundCounts
+  /** Samples the stage had trained at its copy for the last averaged round of the plan before; 0 at the start. */
+  readonly samplesAtRound: number
+  /** Samples the stage had trained that others certainly know of. */
+  readonly averagedSamples: number
+  /** False while a round of an earlier plan is not over. */
+  readonly mayBegin: () => boolean
+}

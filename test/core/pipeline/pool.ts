@@ -9,7 +9,7 @@ import type { Codec } from '../../../shared/codec/codec.ts'
 import { type Optimizer, optimizer as optimizerSchema } from '../../../shared/job/recipe.ts'
 import { type LayerRange, type ModelGraph, type Tally, modelGraph } from '../../../shared/model/graph.ts'
 import { layoutOfGraph, stateLayout } from '../../../shared/model/layout.ts'
-import type { WireMessage } from '../../../shared/messages/wire.ts'
+import { isOfAveraging, type WireMessage } from '../../../shared/messages/wire.ts'
 import type { RingPlan } from '../../../shared/plan/plan.ts'
 import { createRng, nextNormal, seedFrom } from '../../../shared/random.ts'
 import { createFakeBatches } from '../../fakes/batches.ts'
@@ -151,8 +151,6 @@ export function initialNumbers(graph: ModelGraph, seed: number, layers: LayerRan
   return values
 }
 
-const averagingTypes: readonly string[] = ['round-ready', 'chunk', 'round-abandoned']
-
 export type Pool = Awaited<ReturnType<typeof createPool>>
 
 export async function createPool(given: PoolSettings) {
@@ -275,7 +273,7 @@ async function createMember(parts: MemberParts): Promise<PoolMember> {
   )
   links.onMessage(({ peer: from }, message) => {
     try {
-      if (averagingTypes.includes(message.header.type)) averaging.deliver(from, message)
+      if (isOfAveraging(message.header)) averaging.deliver(from, message)
       else stage.deliver(from, message)
     } catch (error) {
       refused.push(error)

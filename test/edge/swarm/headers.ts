@@ -80,7 +80,9 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   'end-of-stream': { microBatches: 0 },
   'round-ready': ring,
   chunk: { ...ring, phase: 'reduce', step: 0, offset: 0, weight: 1 },
+  'round-whole': ring,
   'round-abandoned': { ...ring, reason: 'x' },
+  'round-held': { ...ring, of: 0 },
   progress: {
     updates: 0,
     samples: 0,

@@ -7,7 +7,7 @@ import { createBatchOrder } from '../../../main/core/pipeline/order.ts'
 import { type Stage, createStage } from '../../../main/core/pipeline/stage.ts'
 import { ringsOf } from '../../../main/core/planner/rings.ts'
 import type { StageEngine } from '../../../main/core/ports.ts'
-import type { WireMessage } from '../../../shared/messages/wire.ts'
+import { isOfAveraging, type WireMessage } from '../../../shared/messages/wire.ts'
 import { type Optimizer, optimizer as optimizerSchema } from '../../../shared/job/recipe.ts'
 import type { LayerRange, ModelGraph, Tally } from '../../../shared/model/graph.ts'
 import { createRng, seedFrom } from '../../../shared/random.ts'
@@ -165,8 +165,6 @@ function slowed(engine: StageEngine, clock: VirtualClock, seed: number): StageEn
   }
 }
 
-const averagingTypes: readonly string[] = ['round-ready', 'chunk', 'round-abandoned']
-
 async function createMember(parts: MemberParts): Promise<PoolMember> {
   const { settings, rings, clock, network, cluster } = parts
   const { graph, optimizer, seed, averageEvery = Infinity } = settings
@@ -209,7 +207,7 @@ async function createMember(parts: MemberParts): Promise<PoolMember> {
   )
   links.onMessage(({ peer: from }, message: WireMessage) => {
     try {
-      if (averagingTypes.includes(message.header.type)) averaging.deliver(from, message)
+      if (isOfAveraging(message.header)) averaging.deliver(from, message)
       else stage.deliver(from, message)
     } catch (error) {
       said.refused.push(error)

@@ -1,7 +1,7 @@
 /** One stage at work: its pipeline and its rings, as one thing that starts, holds, changes rings and ends. */
 import { BadMessageError } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
-import type { Progress, WireMessage } from '../../../../shared/messages/wire.ts'
+import { isOfAveraging, type Progress, type WireMessage } from '../../../../shared/messages/wire.ts'
 import type { Tally } from '../../../../shared/model/graph.ts'
 import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
 import { createAveraging, type Averaging } from '../../averaging/averaging.ts'
@@ -125,9 +125,7 @@ export class StageRun {
 
   /** Messages of the pipeline and of averaging. @throws BadMessageError, and then nothing has changed */
   deliver(from: PeerId, message: WireMessage): void {
-    const { type } = message.header
-    const averages = type === 'round-ready' || type === 'chunk' || type === 'round-abandoned'
-    if (averages) this.#averaging.deliver(from, message)
+    if (isOfAveraging(message.header)) this.#averaging.deliver(from, message)
     else this.#stage.deliver(from, message)
   }
 

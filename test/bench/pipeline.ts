@@ -14,6 +14,7 @@ import type { EndedJob } from '../../main/cli/follow.ts'
 import { jobFile, type JobFile } from '../../shared/job/spec.ts'
 import { modelGraph } from '../../shared/model/graph.ts'
 import { createRng, nextInt } from '../../shared/random.ts'
+import { busyShares } from './pipeline/busy.ts'
 import { virtualMs } from './pipeline/virtual.ts'
 import { quietTerminal } from './quiet-terminal.ts'
 
@@ -155,6 +156,14 @@ const parts: Readonly<Record<string, Part>> = {
     return {
       'two stages ms': msPerBatch(pipelined.ended),
       'two stages, times one credit': msPerBatch(synchronous.ended) / msPerBatch(pipelined.ended),
+    }
+  },
+  async busy() {
+    const { most, least, msPerBatch } = await busyShares()
+    return {
+      'three processes that compute 30 ms a batch: busy share of the slowest': most,
+      'three processes that compute 30 ms a batch: busy share of the fastest': least,
+      'three processes that compute 30 ms a batch: ms': msPerBatch,
     }
   },
   async three(folder) {

@@ -30,7 +30,17 @@ export function cutIntoChunks(length: number, members: number): Chunk[] {
  * 256 KiB of float32: some hundred microseconds of work, so neither the event loop nor an activation waits long behind
  * one, and large enough that a message's header weighs nothing.
  */
-export const usualPieceElements = 65_536
+const mostPieceElements = 65_536
+/** 16 KiB: less is mostly header, and no line is so slow that more would keep the next member waiting. */
+const leastPieceElements = 4096
+/** Pieces of the longest chunk, at the least: a member has something to send on after a part of a step so large. */
+const piecesOfChunk = 8
+
+/** Elements of a piece, where a vector of so many elements is averaged by so many members: the same on all of them. */
+export function usualPieceElements(length: number, members: number): number {
+  const part = Math.ceil(length / members / piecesOfChunk)
+  return Math.min(mostPieceElements, Math.max(leastPieceElements, part))
+}
 
 /** Pieces of a chunk in order, all of one length but the last; one empty piece of an empty chunk. Offsets in the vector. */
 export function cutIntoPieces({ offset, length }: Chunk, pieceElements: number): Chunk[] {

@@ -67,9 +67,10 @@ export class Ring {
     this.#position = this.#members.indexOf(this.#self)
     if (this.#position < 0) throw new InvariantError(`this peer is no member of ring ${ring.index}`)
     this.#readiness = new Readiness(this.#members)
-    const chunks = cutIntoChunks(ringLength(this.#numbers), this.#members.length)
-    const steps = ringSteps(this.#position, this.#members.length)
-    this.#pieceElements = settings.pieceElements ?? usualPieceElements
+    const [length, members] = [ringLength(this.#numbers), this.#members.length]
+    const chunks = cutIntoChunks(length, members)
+    const steps = ringSteps(this.#position, members)
+    this.#pieceElements = settings.pieceElements ?? usualPieceElements(length, members)
     this.#inbox = new ChunkInbox(arrivalsOf(steps, chunks, this.#pieceElements))
     this.#voice = new RingVoice(parts)
     this.#deadline = new Deadline(ports.clock, settings.deadlineMs)

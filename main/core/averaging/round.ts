@@ -7,7 +7,6 @@
 import { AbortedError, InvariantError } from '../../../shared/errors.ts'
 import { type Chunk, cutIntoChunks, cutIntoPieces } from './chunks.ts'
 import { type Arrival, type RingStep, arrivalsOf, ringSteps } from './ring-steps.ts'
-import { allFinite } from './snapshot.ts'
 
 /** What travels: Σ w·x of the contributions so far and Σ w; in the gather phase the mean. */
 export interface Packet {
@@ -76,7 +75,6 @@ function taken(member: RoundMember, { step, piece }: Arrival, incoming: Packet):
   const weight = combine(incoming, own, member.weight)
   const isLast = step.step === member.members - 2
   if (isLast) divide(incoming.values, weight > 0 ? weight : member.members)
-  requireFinite(incoming.values)
   return { weight, values: incoming.values }
 }
 
@@ -89,8 +87,7 @@ async function sendAll({ send, ...member }: RoundMember, parcels: Parcels): Prom
     throw new InvariantError('a ring step names a chunk that is not there')
   for (const piece of cutIntoPieces(own, pieceElements)) {
     const values = viewOf(copy, piece).slice()
-    if (weight > 0) scale(values, weight)
-    requireFinite(values)
+    scale(values, weight > 0 ? weight : 1)
     await send({ step, offset: piece.offset - own.offset, weight, values })
   }
   for (let parcel = await parcels.take(); parcel !== undefined; parcel = await parcels.take())
@@ -128,8 +125,9 @@ function createParcels(): Parcels {
 const viewOf = (vector: Float32Array, { offset, length }: Chunk): Float32Array =>
   vector.subarray(offset, offset + length)
 
-function requireFinite(values: Float32Array): void {
-  if (!allFinite(values)) throw new AbortedError('a parameter of this stage is no finite number any more')
+/** @param zeros - the sum of all values times 0, which is NaN where one is no finite number: a pass over them less */
+function requireFinite(zeros: number): void {
+  if (zeros !== 0) throw new AbortedError('a parameter of this stage is no finite number any more')
 }
 
 /**
@@ -141,18 +139,34 @@ function combine({ values, weight }: Packet, own: Float32Array, ownWeight: numbe
   if (ownWeight === 0 && weight > 0) return weight
   const factor = ownWeight > 0 ? ownWeight : 1
   const counts = ownWeight === 0 || weight > 0
+  let zeros = 0
   for (let index = 0; index < values.length; index++) {
     // Rounded before it is added, as the product that another member sends is.
     const product = Math.fround((own[index] ?? 0) * factor)
-    values[index] = counts ? (values[index] ?? 0) + product : product
+    const sum = Math.fround(counts ? (values[index] ?? 0) + product : product)
+    values[index] = sum
+    zeros += sum * 0
   }
+  requireFinite(zeros)
   return weight + ownWeight
 }
 
 function scale(values: Float32Array, factor: number): void {
-  for (let index = 0; index < values.length; index++) values[index] = (values[index] ?? 0) * factor
+  let zeros = 0
+  for (let index = 0; index < values.length; index++) {
+    const product = Math.fround((values[index] ?? 0) * factor)
+    values[index] = product
+    zeros += product * 0
+  }
+  requireFinite(zeros)
 }
 
 function divide(values: Float32Array, divisor: number): void {
-  for (let index = 0; index < values.length; index++) values[index] = (values[index] ?? 0) / divisor
+  let zeros = 0
+  for (let index = 0; index < values.length; index++) {
+    const quotient = Math.fround((values[index] ?? 0) / divisor)
+    values[index] = quotient
+    zeros += quotient * 0
+  }
+  requireFinite(zeros)
 }

@@ -32,7 +32,7 @@ export interface AveragingSettings extends RingsOfPlan {
   readonly averageEvery: number
   /** A round begins so long after the first member called for it, however few updates the others made. */
   readonly deadlineMs?: Millis
-  /** Of what travels at once; the same on all members. Default `usualPieceElements`. */
+  /** Of what travels at once; the same on all members. Default: see `usualPieceElements`. */
   readonly pieceElements?: number
 }
 

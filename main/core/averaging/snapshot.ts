@@ -30,10 +30,19 @@ export function ringLength(parts: readonly RingPart[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** No NaN and no infinity. By index: an iterator of a typed array takes twenty times as long. */
+/**
+ * No NaN and no infinity: times 0 those alone are not 0. In four sums, or each addition waits for the one before; by index,
+ * for an iterator of a typed array takes twenty times as long.
+ */
 export function allFinite(values: Float32Array): boolean {
-  for (let index = values.length - 1; index >= 0; index--) if (!Number.isFinite(values[index])) return false
-  return true
+  let [a, b, c, d] = [0, 0, 0, 0] as [number, number, number, number]
+  for (let index = 0; index < values.length; index += 4) {
+    a += (values[index] ?? 0) * 0
+    b += (values[index + 1] ?? 0) * 0
+    c += (values[index + 2] ?? 0) * 0
+    d += (values[index + 3] ?? 0) * 0
+  }
+  return a + b + c + d === 0
 }
 
 /** Copy the ring's numbers. The reads are asked for at once, so that nothing comes between them. */

@@ -7,7 +7,6 @@ import { kadDHT, passthroughMapper, type KadDHT, type KadDHTInit } from '@libp2p
 import { mdns } from '@libp2p/mdns'
 import { ping, type Ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
-import { tls } from '@libp2p/tls'
 import { yamux } from '@libp2p/yamux'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { LevelDatastore } from 'datastore-level'
@@ -15,6 +14,7 @@ import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { AlreadyInUseError, InvalidInputError } from '../../../shared/errors.ts'
 import { hour, kibibyte, mebibyte, second } from '../../../shared/units.ts'
 import { listenAddresses, compareForDialing } from './addresses.ts'
+import { nativeTls } from './tls/native-tls.ts'
 
 /** The part of libp2p's transport manager that only services can reach. */
 interface ListenAt {
@@ -81,7 +81,7 @@ function optionsOf(settings: NetworkSettings): Libp2pOptions<RookeryServices> {
     privateKey: settings.privateKey,
     addresses: { listen: listen === null ? [] : listenAddresses(listen.address, listen.port) },
     transports: [tcp({ dialOpts: sockets, listenOpts: sockets }), circuitRelayTransport()],
-    connectionEncrypters: [tls(), noise()],
+    connectionEncrypters: [nativeTls(), noise()],
     streamMuxers: [yamux({ streamOptions: { maxStreamWindowSize } })],
     connectionManager: connections,
     connectionMonitor: monitor,

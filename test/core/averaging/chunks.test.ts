@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutIntoChunks } from '../../../main/core/averaging/chunks.ts'
+import { cutIntoChunks, cutIntoPieces, usualPieceElements } from '../../../main/core/averaging/chunks.ts'
 
 describe('the chunks of a vector', () => {
   it('tile the whole vector without gap or overlap and differ by one element at most', () => {
@@ -25,6 +25,26 @@ describe('the chunks of a vector', () => {
       { offset: 1, length: 1 },
       { offset: 2, length: 0 },
       { offset: 2, length: 0 },
+    ])
+  })
+})
+
+describe('the pieces of a chunk', () => {
+  it('tile it, and are at least eight where they are not of the smallest size', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 5_000_000 }), fc.integer({ min: 2, max: 16 }), (length, members) => {
+        const elements = usualPieceElements(length, members)
+        const [longest = { offset: 0, length: 0 }] = cutIntoChunks(length, members)
+        const pieces = cutIntoPieces(longest, elements)
+        expect(pieces.reduce((sum, piece) => sum + piece.length, 0)).toBe(longest.length)
+        if (elements > 4096) expect(pieces.length).toBeGreaterThanOrEqual(8)
+      }),
+    )
+  })
+
+  it('are 16 KiB at the least and 256 KiB at the most', () => {
+    expect([usualPieceElements(0, 2), usualPieceElements(655_360, 8), usualPieceElements(1e8, 2)]).toEqual([
+      4096, 10_240, 65_536,
     ])
   })
 })

@@ -25,15 +25,22 @@ export interface Door {
   malformed(error: PoolError): void
 }
 
-/** Says how often what came in has become so much more. */
+/** Says how often what came in has become so much more: once for all that a turn of the event loop brought. */
 function createAcknowledger(say: (answer: Answer, times: number) => void) {
   let came = 0
   let acknowledged = 0
-  return (bytes: Bytes): void => {
-    came += bytes
+  let isDue = false
+  const acknowledge = (): void => {
+    isDue = false
     const due = Math.floor(came / acknowledgedBytes) - acknowledged
     acknowledged += due
     if (due > 0) say('welcome', due)
+  }
+  return (bytes: Bytes): void => {
+    came += bytes
+    if (isDue) return
+    isDue = true
+    queueMicrotask(acknowledge)
   }
 }
 

@@ -6,8 +6,11 @@ import type { Shaper } from './shaper.ts'
 import { acknowledgedBytes, createWindow, type Window } from './window.ts'
 import { answerOf, encodeHello, isPaced, rankOf, type Answer, type Hello } from './hello.ts'
 
-/** Small enough that a control message never waits long behind one on the same connection. */
-const pieceBytes = 256 * kibibyte
+/**
+ * A frame of the muxer, which the receiver sees only when it is whole: small enough that a control message hardly waits
+ * behind one, and that several fit into the window of a stream (256 KiB on a LAN), so that both ends work at once.
+ */
+const pieceBytes = 64 * kibibyte
 
 /** Of bulk, small enough that several are under way. */
 function bulkPieceBytes({ bytes }: Window): number {

@@ -1,11 +1,21 @@
 /** Work that needs no job and no network, done in this process by the agent's code. Loaded only when asked for. */
 import type { DataSource } from '../../shared/job/data.ts'
 import type { Scores } from '../../shared/model/graph.ts'
-import type { DoesNotFit, Layout } from '../../shared/plan/plan.ts'
+import type { DoesNotFit, Layout, PreviousPlan } from '../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../shared/plan/pool.ts'
 import type { Bytes, FlopsPerSecond, Seconds } from '../../shared/units.ts'
 
-export type PlanResult = (Layout & { readonly feasible: true; readonly planSeconds: Seconds }) | DoesNotFit
+/** Beside a plan made with one in force: what has to travel. */
+export interface PlanMoves {
+  readonly movedBytes: Bytes
+  /** If everyone fetched its whole stage. */
+  readonly fullMoveBytes: Bytes
+  /** What a plan made anew would reach. */
+  readonly bestSamplesPerSecond: number
+}
+
+export type PlanResult =
+  (Layout & Partial<PlanMoves> & { readonly feasible: true; readonly planSeconds: Seconds }) | DoesNotFit
 
 export interface PlanTask {
   readonly pool: Pool
@@ -13,6 +23,8 @@ export interface PlanTask {
   readonly model?: string
   readonly profile?: ModelProfile
   readonly seed: number
+  /** The clusters in force: keep what can stay. */
+  readonly previous?: PreviousPlan['clusters']
 }
 
 export interface SimulateTask extends PlanTask {

@@ -44,6 +44,22 @@ export const layout = z.strictObject({
 })
 export type Layout = z.infer<typeof layout>
 
+/** What of an earlier answer matters to the next plan; the rest of its file may be anything. */
+export const previousPlan = z.object({
+  clusters: z
+    .array(
+      z.object({
+        stages: z
+          .array(z.object({ peer: peerId, layers: layerRange }))
+          .min(1)
+          .max(1024),
+      }),
+    )
+    .min(1)
+    .max(1024),
+})
+export type PreviousPlan = z.infer<typeof previousPlan>
+
 /** The planner's answer when it does not. */
 export interface DoesNotFit {
   readonly feasible: false

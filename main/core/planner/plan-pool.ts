@@ -70,7 +70,8 @@ function whyUnused(peer: PoolPeer, smallestLayerBytes: Bytes): string {
   return 'the pool is not faster with it'
 }
 
-function layoutOf(clusters: readonly (readonly Stage[])[], cost: CostModel): Layout {
+/** Clusters by place in the pool as a plan, with every figure, and why the others are not in it. */
+export function layoutOf(clusters: readonly (readonly Stage[])[], cost: CostModel): Layout {
   const { peers } = cost.pool
   const named = clusters.map((stages) =>
     stages.map(({ peer, layers }) => ({ peer: peers[peer]?.id ?? '', layers })),

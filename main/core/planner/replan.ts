@@ -34,9 +34,7 @@ export const enoughOfBest = 0.95
  */
 export function replan(request: PlanRequest, previous: PreviousClusters): Replanned | DoesNotFit {
   const { pool, profile, seed, clusters } = request
-  const layers = profile.layers.length
-  if (previous.some((stages) => stages.at(-1)?.layers[1] !== layers))
-    throw new InvalidInputError(`the previous plan is not of a model with ${layers} layers; plan without it`)
+  checkPrevious(previous, profile.layers.length)
   const anew = planPool(request)
   if ('feasible' in anew) return anew
   const cost = createCostModel(pool, profile)
@@ -58,9 +56,29 @@ export function replan(request: PlanRequest, previous: PreviousClusters): Replan
     seed,
   })
   return {
-    layout: layoutOf(found, cost),
+    layout: layoutOf(found, cost, 'the pool would hardly be faster with it, and more weights would move'),
     movedBytes: createMoved(cost, before)(found),
     fullMoveBytes: createMoved(cost, [])(found),
     bestSamplesPerSecond: anew.samplesPerSecond,
+  }
+}
+
+/** @throws InvalidInputError for what is no plan of a model with so many layers */
+function checkPrevious(previous: PreviousClusters, layers: number): void {
+  const peers = previous.flatMap((stages) => stages.map(({ peer }) => peer))
+  const twice = peers.find((peer, index) => peers.indexOf(peer) < index)
+  if (twice !== undefined)
+    throw new InvalidInputError(
+      `the previous plan has two stages on "${twice}"; give it as rookery plan --json printed it`,
+    )
+  for (const [index, stages] of previous.entries()) {
+    if (stages.at(-1)?.layers[1] !== layers)
+      throw new InvalidInputError(
+        `the previous plan is not of a model with ${layers} layers; plan without it`,
+      )
+    if (stages.some(({ layers: [from, to] }, at) => from !== (stages[at - 1]?.layers[1] ?? 0) || to <= from))
+      throw new InvalidInputError(
+        `cluster ${index + 1} of the previous plan does not hold each layer once; give it as rookery plan --json printed it`,
+      )
   }
 }

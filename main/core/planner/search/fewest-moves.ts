@@ -1,12 +1,16 @@
-/** Clusters that are quick enough and move the fewest weights: a climb from the plan in force, and one from the best. */
-import { createRng, nextInt, type Rng } from '../../../../shared/random.ts'
+/**
+ * Clusters that are quick enough and move the fewest weights: simulated annealing from the plan in force and from the
+ * quickest. A plan that is too slow is weighed down by what it lacks, so the search may pass through one.
+ */
+import { createRng } from '../../../../shared/random.ts'
 import type { Bytes } from '../../../../shared/units.ts'
+import { shareOfTime } from '../availability.ts'
+import { chooseCodecs } from '../codecs.ts'
 import { type CostModel, effectiveRate, type Stage } from '../cost.ts'
 import { bordersOf } from './borders.ts'
-import { createCutter, type Cutter } from './cuts.ts'
-import { type MoveGround, proposeMove, type Team } from './moves.ts'
-
-export type Clusters = readonly (readonly Stage[])[]
+import { closeness, createCutter } from './cuts.ts'
+import { repaired, wholeClusters } from './repaired.ts'
+import { changedOnce, type ChangeGround, type Clusters } from './stage-changes.ts'
 
 export interface FewestMoves {
   readonly cost: CostModel
@@ -21,58 +25,87 @@ export interface FewestMoves {
   readonly seed: number
 }
 
-/** Changes tried from each start. */
-const mostTries = 6000
-/** Inner steps of cutting in all, so that large pools end in time. */
-const mostSteps = 15_000_000
+/** Changes tried from each start in a small pool; and of peers judged in all, so that large pools end in time. */
+const mostTries = 12_000
+const mostJudged = 3_000_000
+/** Inner steps of cutting for each start, to the same end. */
+const mostSteps = 10_000_000
+/** Of the model's bytes: so much more to move is accepted now and then at the beginning. */
+const warmth = 0.15
+/** A rate of a hundredth less than enough weighs as much as moving a twentieth of the model. */
+const weightOfRate = 5
+const weightOfCluster = 10
 
-interface Rated {
+interface Judged {
   readonly clusters: Clusters
-  readonly samplesPerSecond: number
   readonly moved: Bytes
+  readonly samplesPerSecond: number
+  /** What the search makes small, in models' bytes. */
+  readonly weight: number
+  readonly isEnough: boolean
 }
 
 export function fewestMoves(search: FewestMoves): Clusters {
-  const { cost, before, best, least, exactly, seed } = search
-  const rng = createRng(seed)
+  const { cost, before, best, seed } = search
+  const judge = createJudge(search)
+  const whole = wholeClusters(before, cost)
+  const inForce = judge(whole)
+  // The hysteresis: nothing changes, though a plan with a cluster less might move as little.
+  if (whole.length === before.length && inForce.isEnough) return whole
+  const everyone = linkedPeers(cost)
   const layers = cost.profile.layers.length
   const cutter = createCutter(
     cost,
     Array.from({ length: layers + 1 }, (_, place) => place),
   )
-  const movedBy = createMoved(cost, before)
-  const rate = (clusters: Clusters): Rated => ({
-    clusters,
-    samplesPerSecond: rateOf(cost, clusters),
-    moved: movedBy(clusters),
-  })
-  const everyone = [...cost.pool.peers.entries()]
-    .filter(([, peer]) => Math.min(peer.memoryBytes, peer.flopsPerSecond) > 0)
-    .filter(([, peer]) => Math.min(peer.uploadBytesPerSecond, peer.downloadBytesPerSecond) > 0)
-    .map(([place]) => place)
   const near = bordersOf(cost, everyone).near
-  const isBetter = (one: Rated, other: Rated) => {
-    if (exactly !== undefined && one.clusters.length !== exactly) return false
-    const [enough, wasEnough] = [one, other].map(({ samplesPerSecond }) => samplesPerSecond >= least)
-    if (enough !== wasEnough) return enough === true
-    return enough === true ? one.moved < other.moved : one.samplesPerSecond > other.samplesPerSecond
+  const ground = { cost, cutter, everyone, near, old: whole, rng: createRng(seed) }
+  const starts = [repaired(before, ground), whole, best].filter(({ length }) => length > 0).map(judge)
+  const found = starts.map((start) => anneal(start, judge, ground))
+  return found.reduce((chosen, other) => (isBetter(other, chosen) ? other : chosen), judge(best)).clusters
+}
+
+function isBetter(one: Judged, other: Judged): boolean {
+  if (one.isEnough !== other.isEnough) return one.isEnough
+  if (one.moved !== other.moved) return one.moved < other.moved
+  return one.samplesPerSecond > other.samplesPerSecond
+}
+
+function anneal(start: Judged, judge: (clusters: Clusters) => Judged, ground: ChangeGround): Judged {
+  const { rng, cutter, everyone } = ground
+  const tries = Math.min(mostTries, Math.ceil(mostJudged / Math.max(1, everyone.length)))
+  const begun = cutter.steps()
+  let now = start
+  let best = start
+  for (let turn = 0; turn < tries; turn++) {
+    const spent = Math.max(turn / tries, (cutter.steps() - begun) / mostSteps)
+    if (spent >= 1) break
+    const changed = changedOnce(now.clusters, ground)
+    if (changed === undefined) continue
+    const found = judge(changed)
+    if (found.weight > now.weight - warmth * (1 - spent) ** 2 * Math.log(1 - rng.next())) continue
+    now = found
+    if (isBetter(now, best)) best = now
   }
-  const ground = { cost, cutter, rng, everyone, near }
-  const climb = (start: Rated): Rated => {
-    let now = start
-    const begun = cutter.steps()
-    for (let turn = 0; turn < mostTries && cutter.steps() - begun < mostSteps; turn++) {
-      const changed = change(now.clusters, before, ground)
-      const found = changed === undefined ? undefined : rate(changed)
-      if (found !== undefined && isBetter(found, now)) now = found
+  return best
+}
+
+function createJudge({ cost, before, least, exactly }: FewestMoves): (clusters: Clusters) => Judged {
+  const movedBy = createMoved(cost, before)
+  const whole = Math.max(1, cost.sums.p.at(-1) ?? 0)
+  return (clusters) => {
+    const moved = movedBy(clusters)
+    const samplesPerSecond = rateOf(cost, clusters)
+    const tooSlow = Math.max(0, 1 - samplesPerSecond / least)
+    const tooMany = exactly === undefined ? 0 : Math.abs(clusters.length - exactly)
+    return {
+      clusters,
+      moved,
+      samplesPerSecond,
+      weight: moved / whole + weightOfRate * tooSlow + weightOfCluster * tooMany,
+      isEnough: tooMany === 0 && tooSlow === 0 && rateAsSent(cost, clusters) >= least * (1 - closeness),
     }
-    return now
   }
-  const starts = [rate(repaired(before, cost, cutter)), rate(best)].filter(
-    ({ clusters }) => clusters.length > 0 && (exactly === undefined || clusters.length === exactly),
-  )
-  const [first = rate(best), ...others] = starts.map(climb)
-  return others.reduce((chosen, other) => (isBetter(other, chosen) ? other : chosen), first).clusters
 }
 
 /** Bytes of weights on peers that did not hold them before; made for many plans after one. */
@@ -87,8 +120,15 @@ export function createMoved(cost: CostModel, before: Clusters): (after: Clusters
   return (after) => after.flat().reduce((sum, stage) => sum + fetched(stage), 0)
 }
 
-function rateOf(cost: CostModel, clusters: Clusters): number {
-  const costs = clusters.map((stages) => cost.clusterCost(stages))
+function linkedPeers({ pool }: CostModel): number[] {
+  return [...pool.peers.entries()]
+    .filter(([, peer]) => Math.min(peer.memoryBytes, peer.flopsPerSecond, shareOfTime(peer)) > 0)
+    .filter(([, peer]) => Math.min(peer.uploadBytesPerSecond, peer.downloadBytesPerSecond) > 0)
+    .map(([place]) => place)
+}
+
+function rateOf(cost: CostModel, clusters: Clusters, codecs?: typeof chooseCodecs): number {
+  const costs = clusters.map((stages) => cost.clusterCost(stages, codecs?.(cost, stages)))
   const load = costs.reduce((most, each) => Math.max(most, each.averagingLoad), 0)
   const seconds = cost.averagingSeconds(clusters, load)
   return costs.reduce(
@@ -97,77 +137,5 @@ function rateOf(cost: CostModel, clusters: Clusters): number {
   )
 }
 
-/** Whole clusters as they are; of those that lost somebody the others take over, where they can. */
-function repaired(before: Clusters, cost: CostModel, cutter: Cutter): Clusters {
-  const layers = cost.profile.layers.length
-  return before.flatMap((stages) => {
-    const tiles = stages.every(({ layers: run }, index) => run[0] === (stages[index - 1]?.layers[1] ?? 0))
-    const isWhole = tiles && stages.at(-1)?.layers[1] === layers && stages.every((stage) => fits(stage, cost))
-    if (isWhole) return [stages]
-    const cut = cutter.best(
-      stages.map(({ peer }) => peer),
-      Infinity,
-    )
-    return cut === undefined ? [] : [cut.stages]
-  })
-}
-
-function fits({ peer, layers }: Stage, cost: CostModel): boolean {
-  return cost.memoryBytes(layers) <= (cost.pool.peers[peer]?.memoryBytes ?? 0)
-}
-
-interface ChangeGround extends MoveGround {
-  readonly cost: CostModel
-  readonly cutter: Cutter
-  readonly rng: Rng
-}
-
-/** One cut elsewhere, other members, or a cluster of before again. Undefined where that cannot be. */
-function change(clusters: Clusters, before: Clusters, ground: ChangeGround): Clusters | undefined {
-  const chance = ground.rng.next()
-  if (chance < 0.45) return withMovedCut(clusters, ground)
-  if (chance < 0.55) return withOldCluster(clusters, before, ground)
-  return withOtherMembers(clusters, ground)
-}
-
-function withMovedCut(clusters: Clusters, { rng, cost }: ChangeGround): Clusters | undefined {
-  const index = nextInt(rng, clusters.length)
-  const stages = clusters[index] ?? []
-  const border = nextInt(rng, Math.max(1, stages.length - 1))
-  const [left, right] = [stages[border], stages[border + 1]]
-  if (left === undefined || right === undefined) return undefined
-  const cut = left.layers[0] + 1 + nextInt(rng, right.layers[1] - left.layers[0] - 1)
-  const changed = stages
-    .with(border, { peer: left.peer, layers: [left.layers[0], cut] })
-    .with(border + 1, { peer: right.peer, layers: [cut, right.layers[1]] })
-  return changed.every((stage) => fits(stage, cost)) ? clusters.with(index, changed) : undefined
-}
-
-/** Its peers leave where they are; clusters that lose somebody by it are gone. */
-function withOldCluster(clusters: Clusters, before: Clusters, { rng, cost }: ChangeGround) {
-  const old = before[nextInt(rng, before.length)] ?? []
-  const isWhole =
-    old.length > 0 && old[0]?.layers[0] === 0 && old.at(-1)?.layers[1] === cost.profile.layers.length
-  if (!isWhole || old.some((stage, index) => index > 0 && stage.layers[0] !== old[index - 1]?.layers[1]))
-    return undefined
-  if (!old.every((stage) => fits(stage, cost))) return undefined
-  const peers = new Set(old.map(({ peer }) => peer))
-  return [...clusters.filter((stages) => !stages.some(({ peer }) => peers.has(peer))), old]
-}
-
-function withOtherMembers(clusters: Clusters, ground: ChangeGround): Clusters | undefined {
-  const teams = clusters.map((stages): Team & { readonly stages: readonly Stage[] } => ({
-    order: stages.map(({ peer }) => peer),
-    samplesPerSecond: 0,
-    stages,
-  }))
-  const teamOf = new Map(teams.flatMap((team) => team.order.map((peer) => [peer, team] as const)))
-  const move = proposeMove({ teams, teamOf, cap: Infinity }, ground)
-  if (move === undefined || teams.length - move.gone.length + move.made.length === 0) return undefined
-  const cuts = move.made.map((order) => ground.cutter.best(order, Infinity)?.stages)
-  if (cuts.some((stages) => stages === undefined)) return undefined
-  return [
-    ...teams.filter((team) => !move.gone.includes(team)).map(({ stages }) => stages),
-    ...cuts.flatMap((stages) => (stages === undefined ? [] : [stages])),
-  ]
-}
+/** The rate with the codecs that the borders get: for exactness a plan gives a little of its rate away. */
+const rateAsSent = (cost: CostModel, clusters: Clusters) => rateOf(cost, clusters, chooseCodecs)

@@ -256,7 +256,7 @@ describe('one-shot commands', () => {
     expect(await plan({ peers: [peer(1)] })).toMatchObject({ code: 2 })
     const wrong = await plan({ peers: [{ ...peer(1), memoryBytes: '4G' }] }, '--model', 'x')
     expect(wrong.code).toBe(2)
-    expect(wrong.stderr).toContain('pool.json: peers.0.memoryBytes: expected number')
+    expect(wrong.stderr).toContain('pool.json: peers.0.memoryBytes: give bytes from 0')
   })
 
   it('bench, evaluate and predict end with their result', async () => {

@@ -23,7 +23,8 @@ export interface PlanOptions extends CommonOptions {
 }
 
 const help = `
-POOL.json: {"peers":[{"id","memoryBytes","flopsPerSecond","uploadBytesPerSecond","downloadBytesPerSecond"}],
+POOL.json: {"peers":[{"id","memoryBytes","flopsPerSecond","uploadBytesPerSecond","downloadBytesPerSecond",
+                      "availability":{"hoursPerDay","batteryShare","reliability"}}],
             "links":[{"between":[id,id],"latencySeconds","bytesPerSecond"}],"defaultLatencySeconds"}
 PROFILE.json: {"name","layers":[{"name","parameterBytes","activationBytesPerSample",
                "workingBytesPerSample","flopsPerSample"}],"stateFactor","microBatch","inFlight",

@@ -14,8 +14,27 @@ export interface PlanMoves {
   readonly bestSamplesPerSecond: number
 }
 
+/** What holds a plan back, and what would relieve it. */
+export interface PlanBottleneck {
+  readonly sentence: string
+  readonly remedies: readonly Gain[]
+}
+
+interface Gain {
+  readonly change: string
+  readonly samplesPerSecond: number
+  /** 0.5: half as much again. */
+  readonly gain: number
+}
+
 export type PlanResult =
-  (Layout & Partial<PlanMoves> & { readonly feasible: true; readonly planSeconds: Seconds }) | DoesNotFit
+  | (Layout &
+      Partial<PlanMoves> & {
+        readonly feasible: true
+        readonly planSeconds: Seconds
+        readonly bottleneck: PlanBottleneck
+      })
+  | DoesNotFit
 
 export interface PlanTask {
   readonly pool: Pool
@@ -65,11 +84,7 @@ export interface SimulationReport {
     readonly parameters: Bytes
   }
   readonly whySlow: { readonly sentence: string }
-  readonly remedies: readonly {
-    readonly change: string
-    readonly samplesPerSecond: number
-    readonly gain: number
-  }[]
+  readonly remedies: readonly Gain[]
 }
 
 export interface Simulated {

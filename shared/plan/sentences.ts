@@ -1,7 +1,9 @@
 /** Schemas for files that people write: what is wrong says what to write instead. */
 import { z } from 'zod'
 
-type Fault = { readonly input?: unknown }
+interface Fault {
+  readonly input?: unknown
+}
 
 const longest = 40
 

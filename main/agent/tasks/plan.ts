@@ -7,6 +7,7 @@ import type { Seconds } from '../../../shared/units.ts'
 import { profileOf } from '../../core/model/profile.ts'
 import { checkPool, checkProfile } from '../../core/planner/check-pool.ts'
 import { planPool, type PlanRequest } from '../../core/planner/plan-pool.ts'
+import { type Bottleneck, bottleneckOf } from '../../core/planner/relief/relief.ts'
 import { replan, type Replanned } from '../../core/planner/replan.ts'
 import { resolveModel } from '../models.ts'
 
@@ -29,14 +30,24 @@ export async function planTask({
   profile,
   seed,
   previous,
-}: PlanTask): Promise<(Planned & { readonly feasible: true; readonly planSeconds: Seconds }) | DoesNotFit> {
+}: PlanTask): Promise<
+  | (Planned & { readonly feasible: true; readonly planSeconds: Seconds; readonly bottleneck: Bottleneck })
+  | DoesNotFit
+> {
   const known =
     profile ?? (model === undefined ? undefined : profileOf(await resolveModel(model), recipe.parse({})))
   if (known === undefined) throw new InvalidInputError('give a model or a profile')
   const startedMs = performance.now()
-  const planned = plannedFor({ pool: checkPool(pool), profile: checkProfile(known), seed }, previous)
+  const request = { pool: checkPool(pool), profile: checkProfile(known), seed }
+  const planned = plannedFor(request, previous)
   if ('feasible' in planned) return planned
-  return { feasible: true, ...planned, planSeconds: (performance.now() - startedMs) / 1000 }
+  const planSeconds = (performance.now() - startedMs) / 1000
+  return {
+    feasible: true,
+    ...planned,
+    planSeconds,
+    bottleneck: bottleneckOf({ ...request, layout: planned }),
+  }
 }
 
 function plannedFor(request: PlanRequest, previous: PlanTask['previous']): Planned | DoesNotFit {

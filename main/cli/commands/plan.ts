@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { InvalidInputError } from '../../../shared/errors.ts'
 import type { MemberView } from '../../../shared/messages/control.ts'
-import { type Layout, previousPlan } from '../../../shared/plan/plan.ts'
+import { previousPlan } from '../../../shared/plan/plan.ts'
 import { modelProfile, pool } from '../../../shared/plan/pool.ts'
 import type { AddCommand, CommonOptions } from '../context.ts'
 import { jsonOption, modelReference, parseWhole } from '../context.ts'
@@ -12,6 +12,7 @@ import type { PlanMoves, PlanResult, PlanTask } from '../tasks.ts'
 import type { Terminal } from '../terminal.ts'
 import { clusterRows } from '../view/cluster-rows.ts'
 import { harmless } from '../view/columns.ts'
+import { remedyRows } from '../view/simulation-text.ts'
 import { formatBytes, formatDuration, formatRate } from '../view/numbers.ts'
 
 export interface PlanOptions extends CommonOptions {
@@ -87,7 +88,7 @@ function showPlan(terminal: Terminal, result: PlanResult): number {
 const noMembers: readonly MemberView[] = []
 
 function planText(
-  layout: Layout & Partial<PlanMoves> & { readonly planSeconds: number },
+  layout: Extract<PlanResult, { feasible: true }>,
   terminal: Pick<Terminal, 'size' | 'paint'>,
 ): string {
   const { columns } = terminal.size()
@@ -100,6 +101,8 @@ function planText(
     ...clusterRows(layout, noMembers, { columns, paint }),
     ...(layout.unused.length === 0 ? [] : [paint('title', 'not used')]),
     ...layout.unused.map(({ peer, reason }) => `  ${harmless(peer)}: ${harmless(reason)}`),
+    `${paint('title', 'why not faster')} ${harmless(layout.bottleneck.sentence)}`,
+    ...remedyRows(layout.bottleneck.remedies),
   ].join('\n')
 }
 

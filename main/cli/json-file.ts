@@ -36,6 +36,6 @@ function parse(name: string, text: string): unknown {
     return JSON.parse(text)
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : ''
-    throw new InvalidInputError(`${name} is not JSON: ${reason}`)
+    throw new InvalidInputError(`${name} is not JSON; correct it: ${reason}`)
   }
 }

@@ -1,11 +1,40 @@
 /** Work that needs no job and no network, done in this process by the agent's code. Loaded only when asked for. */
 import type { DataSource } from '../../shared/job/data.ts'
 import type { Scores } from '../../shared/model/graph.ts'
-import type { DoesNotFit, Layout } from '../../shared/plan/plan.ts'
+import type { DoesNotFit, Layout, PreviousPlan } from '../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../shared/plan/pool.ts'
 import type { Bytes, FlopsPerSecond, Seconds } from '../../shared/units.ts'
 
-export type PlanResult = (Layout & { readonly feasible: true; readonly planSeconds: Seconds }) | DoesNotFit
+/** Beside a plan made with one in force: what has to travel. */
+export interface PlanMoves {
+  readonly movedBytes: Bytes
+  /** If everyone fetched its whole stage. */
+  readonly fullMoveBytes: Bytes
+  /** What a plan made anew would reach. */
+  readonly bestSamplesPerSecond: number
+}
+
+/** What holds a plan back, and what would relieve it. */
+export interface PlanBottleneck {
+  readonly sentence: string
+  readonly remedies: readonly Gain[]
+}
+
+interface Gain {
+  readonly change: string
+  readonly samplesPerSecond: number
+  /** 0.5: half as much again. */
+  readonly gain: number
+}
+
+export type PlanResult =
+  | (Layout &
+      Partial<PlanMoves> & {
+        readonly feasible: true
+        readonly planSeconds: Seconds
+        readonly bottleneck: PlanBottleneck
+      })
+  | DoesNotFit
 
 export interface PlanTask {
   readonly pool: Pool
@@ -13,6 +42,8 @@ export interface PlanTask {
   readonly model?: string
   readonly profile?: ModelProfile
   readonly seed: number
+  /** The clusters in force: keep what can stay. */
+  readonly previous?: PreviousPlan['clusters']
 }
 
 export interface SimulateTask extends PlanTask {
@@ -53,11 +84,7 @@ export interface SimulationReport {
     readonly parameters: Bytes
   }
   readonly whySlow: { readonly sentence: string }
-  readonly remedies: readonly {
-    readonly change: string
-    readonly samplesPerSecond: number
-    readonly gain: number
-  }[]
+  readonly remedies: readonly Gain[]
 }
 
 export interface Simulated {

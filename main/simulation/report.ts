@@ -4,6 +4,7 @@ import type { Recipe } from '../../shared/job/recipe.ts'
 import type { DoesNotFit, Layout } from '../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../shared/plan/pool.ts'
 import { planInForce } from '../core/job/plan-in-force.ts'
+import { withEverybody } from '../core/planner/availability.ts'
 import { planPool } from '../core/planner/plan-pool.ts'
 import { planRates } from '../core/planner/plan-rate.ts'
 import type { Churn } from './churn.ts'
@@ -78,7 +79,7 @@ export async function simulatePool(
   const remedies = remediesFor({ pool, profile, plan }, whySlow)
   const report: SimulationReport = {
     ...{ feasible: true, seed, clusters: layout.clusters.length, ...figures },
-    modelledSamplesPerSecond: sum(planRates(pool, profile, plan)),
+    modelledSamplesPerSecond: sum(planRates(withEverybody(pool), profile, plan)),
     whySlow,
     remedies: await gainsOf(remedies, { simulation, figures }),
   }

@@ -44,6 +44,39 @@ export const layout = z.strictObject({
 })
 export type Layout = z.infer<typeof layout>
 
+/** What of an earlier answer matters to the next plan; the rest of its file may be anything. */
+const asPrinted = { error: 'give a plan as rookery plan --json printed it' }
+export const previousPlan = z.object(
+  {
+    clusters: z
+      .array(
+        z.object(
+          {
+            stages: z
+              .array(
+                z.object(
+                  {
+                    peer: z.string(asPrinted).min(1, asPrinted).max(128, asPrinted),
+                    layers: z.tuple([z.int(asPrinted).min(0, asPrinted), z.int(asPrinted)], asPrinted),
+                  },
+                  asPrinted,
+                ),
+                asPrinted,
+              )
+              .min(1, asPrinted)
+              .max(1024, asPrinted),
+          },
+          asPrinted,
+        ),
+        asPrinted,
+      )
+      .min(1, asPrinted)
+      .max(1024, asPrinted),
+  },
+  asPrinted,
+)
+export type PreviousPlan = z.infer<typeof previousPlan>
+
 /** The planner's answer when it does not. */
 export interface DoesNotFit {
   readonly feasible: false

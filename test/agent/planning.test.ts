@@ -37,6 +37,19 @@ describe('the planning thread', () => {
     )
   })
 
+  it('plans from the clusters in force, and leaves them as they are where they are good enough', async () => {
+    const best = layoutOfJob(request)
+    if ('feasible' in best) throw new InvalidInputError(best.reason)
+    const previous = best.clusters.map(({ stages }) => stages)
+    const slower = request.pool.peers.map((one) => ({ ...one, flopsPerSecond: 0.97e6 }))
+    const changed = { ...request, pool: { ...request.pool, peers: slower }, previous }
+    const found = await inPlanningThread('plan', changed)
+    expect(found).toEqual(layoutOfJob(changed))
+    const holders = (clusters: typeof best.clusters) =>
+      clusters.map(({ stages }) => stages.map(({ peer: holder, layers }) => [holder, layers]))
+    expect('feasible' in found ? found : holders(found.clusters)).toEqual(holders(best.clusters))
+  })
+
   it('says what is wrong with a pool, and stops when told', async () => {
     const twice = { ...request, pool: { ...request.pool, peers: [peer('a'), peer('a')] } }
     await expect(inPlanningThread('plan', twice)).rejects.toThrow(InvalidInputError)

@@ -6,6 +6,7 @@ import { benchCodec } from './codec.ts'
 import { benchGpu } from './gpu.ts'
 import { benchMemory } from './memory.ts'
 import { benchPipeline } from './pipeline.ts'
+import { benchPlan } from './plan.ts'
 import { benchStep } from './step.ts'
 import { benchWire } from './wire.ts'
 
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, (options: Options) => Promise<Record<stri
   gpu: benchGpu,
   memory: benchMemory,
   pipeline: ({ only }) => benchPipeline(only),
+  plan: ({ only }) => benchPlan(only),
   step: ({ only: [only], profile }) => benchStep({ ...(only === undefined ? {} : { only }), profile }),
   wire: benchWire,
 }

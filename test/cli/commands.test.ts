@@ -239,6 +239,8 @@ describe('one-shot commands', () => {
     const said = await plan({ peers: [peer(1000)] }, '--model', 'gpt-mini', '--seed', '1')
     expect(said.code).toBe(0)
     expect(said.stdout).toContain('Cluster B')
+    expect(said.stdout).toContain('why not faster The speed of a holds the pool back.')
+    expect(said.stdout).toContain('+25 % (13 samples/s): a twice as fast')
     const { events } = await plan({ peers: [peer(1000)] }, '--model', 'gpt-mini', '--json')
     expect(events()).toEqual([expect.objectContaining({ event: 'result', feasible: true, planSeconds: 0 })])
   })
@@ -256,7 +258,7 @@ describe('one-shot commands', () => {
     expect(await plan({ peers: [peer(1)] })).toMatchObject({ code: 2 })
     const wrong = await plan({ peers: [{ ...peer(1), memoryBytes: '4G' }] }, '--model', 'x')
     expect(wrong.code).toBe(2)
-    expect(wrong.stderr).toContain('pool.json: peers.0.memoryBytes: expected number')
+    expect(wrong.stderr).toContain('pool.json: peers.0.memoryBytes: give bytes from 0')
   })
 
   it('bench, evaluate and predict end with their result', async () => {

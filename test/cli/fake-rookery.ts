@@ -10,7 +10,9 @@ const tasks: Tasks = {
     if (bytes < 1000)
       return Promise.resolve({ feasible: false, shortfallBytes: 1000 - bytes, reason: 'too little memory' })
     const { layout } = exampleJob.plan!
-    return Promise.resolve({ feasible: true, ...layout, planSeconds: seed })
+    const remedies = [{ change: 'a twice as fast', samplesPerSecond: 12.5, gain: 0.25 }]
+    const bottleneck = { sentence: 'The speed of a holds the pool back.', remedies }
+    return Promise.resolve({ feasible: true, ...layout, planSeconds: seed, bottleneck })
   },
   simulateTask: () =>
     Promise.resolve({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { peersOf } from '../../main/core/job/plan-in-force.ts'
+import type { Plan } from '../../shared/plan/plan.ts'
 import { type Scenario, smallJob, startScenario } from './pool.ts'
 
 const twoAndThree = [49_500, 49_500, 36_500, 36_500, 36_500]
@@ -73,8 +74,12 @@ describe('a pool with one cluster', () => {
     })
     await scenario.until(({ updates }) => updates >= 10)
     const late = await scenario.join('late', 105_000)
-    await scenario.until(({ plan }) => plan!.layout.clusters.length === 2)
+    const trains = (plan: Plan, peer: string) =>
+      plan.active.some((cluster) => peersOf(plan, cluster).includes(peer))
+    await scenario.until(({ plan, phase }) => phase === 'training' && trains(plan!, 'late'))
     expect(said(scenario)).toContain('a new plan: late joined')
+    // A half of the layers goes to the newcomer: a copy of all would hardly be faster.
+    expect(viewOf(scenario).plan!.layout.clusters.map(({ stages }) => stages.length)).toEqual([2])
     expect(said(scenario).some((text) => text.includes('samples are lost'))).toBe(false)
     await endWhole(scenario, 300)
     expect((await scenario.end(late)).outcome).toBe('finished')

@@ -16,7 +16,7 @@ export function simulationText(report: SimulationReport): string {
   return [
     `${formatRate(report.samplesPerSecond)} over ${formatDuration(report.simulatedSeconds)} with ${report.participants} PCs in ${report.clusters} clusters (the plan promised ${formatRate(report.modelledSamplesPerSecond)})`,
     `why not faster: ${harmless(report.whySlow.sentence)}`,
-    ...remedies(report),
+    ...remedyRows(report.remedies),
     ...stages(report),
     `staleness: ${staleness(report.staleness)}`,
     `sent: ${formatTraffic(report.bytesSent.activations)} activations, ${formatTraffic(report.bytesSent.gradients)} gradients, ${formatTraffic(report.bytesSent.parameters)} parameters`,
@@ -24,7 +24,8 @@ export function simulationText(report: SimulationReport): string {
   ].join('\n')
 }
 
-function remedies({ remedies: all }: SimulationReport): string[] {
+/** The remedies that bring something, the best first. */
+export function remedyRows(all: SimulationReport['remedies']): string[] {
   const worth = all.filter(({ gain }) => gain >= leastGain).slice(0, mostRemedies)
   if (worth.length === 0) return ['nothing that we tried would help by itself']
   return worth.map(

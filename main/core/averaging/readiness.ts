@@ -16,20 +16,54 @@ interface Said {
   drained: boolean
 }
 
+/** Of the members whose newest round is one and the same. */
+interface Count {
+  ready: number
+  stuck: number
+  drained: number
+}
+
+/** A ring of C hears C words a member and round, so each word and question takes the same time for any C. */
 export class Readiness {
   readonly #said: ReadonlyMap<PeerId, Said>
+  /** By round; at most one entry a member. */
+  readonly #counts = new Map<number, Count>()
+  #drained = 0
 
   /** @param members - all of the ring, ourselves too */
   constructor(members: readonly PeerId[]) {
     this.#said = new Map(members.map((peer) => [peer, { ready: 0, stuck: false, drained: false }]))
+    this.#counts.set(0, { ready: this.#said.size, stuck: 0, drained: 0 })
   }
 
   hear(peer: PeerId, round: number): void {
     const said = this.#said.get(peer)
     if (said === undefined) return
-    if (round === lastRound) said.drained = true
-    else if (round === said.ready) said.stuck = true
-    else if (round > said.ready) Object.assign(said, { ready: round, stuck: false })
+    if (round === lastRound) this.#change(said, { ...said, drained: true })
+    else if (round === said.ready) this.#change(said, { ...said, stuck: true })
+    else if (round > said.ready) this.#change(said, { ...said, ready: round, stuck: false })
+  }
+
+  #change(said: Said, next: Said): void {
+    this.#count(said, -1)
+    Object.assign(said, next)
+    this.#count(said, 1)
+  }
+
+  #count({ ready, stuck, drained }: Said, by: 1 | -1): void {
+    const count = this.#counts.get(ready) ?? { ready: 0, stuck: 0, drained: 0 }
+    count.ready += by
+    if (stuck) count.stuck += by
+    if (drained) {
+      count.drained += by
+      this.#drained += by
+    }
+    if (count.ready === 0) this.#counts.delete(ready)
+    else this.#counts.set(ready, count)
+  }
+
+  isMember(peer: PeerId): boolean {
+    return this.#said.has(peer)
   }
 
   isReady(peer: PeerId, round: number): boolean {
@@ -39,12 +73,12 @@ export class Readiness {
 
   /** Somebody made its updates and asks for this round. */
   isCalledFor(round: number): boolean {
-    return [...this.#said.values()].some(({ ready }) => ready === round)
+    return this.#counts.has(round)
   }
 
   /** Somebody can train no further until this round is over. */
   isUrgent(round: number): boolean {
-    return [...this.#said.values()].some(({ ready, stuck }) => ready === round && stuck)
+    return (this.#counts.get(round)?.stuck ?? 0) > 0
   }
 
   /** Members that are not ready for this round. */
@@ -54,7 +88,9 @@ export class Readiness {
 
   /** The round that begins now, where `next` is the next regular one; undefined while somebody is missing. */
   beginning(next: number): number | undefined {
-    if (this.missing(next).length > 0) return undefined
+    const called = this.#counts.get(next)
+    const ready = this.#drained + (called === undefined ? 0 : called.ready - called.drained)
+    if (ready < this.#said.size) return undefined
     return this.isCalledFor(next) ? next : lastRound
   }
 }

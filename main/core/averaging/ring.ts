@@ -82,7 +82,7 @@ export class Ring {
 
   /** Somebody else of this ring. */
   hasOther(peer: PeerId): boolean {
-    return peer !== this.#self && this.#members.includes(peer)
+    return peer !== this.#self && this.#readiness.isMember(peer)
   }
 
   get samplesAtRound(): number {

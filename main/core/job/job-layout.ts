@@ -5,6 +5,7 @@ import type { DoesNotFit, Layout } from '../../../shared/plan/plan.ts'
 import type { Pool } from '../../../shared/plan/pool.ts'
 import { profileOf } from '../model/profile.ts'
 import { planPool } from '../planner/plan-pool.ts'
+import { type PreviousClusters, replan } from '../planner/replan.ts'
 
 export interface LayoutRequest {
   readonly pool: Pool
@@ -13,13 +14,25 @@ export interface LayoutRequest {
   readonly seed: number
   /** Exactly so many; undefined: the planner's choice. */
   readonly clusters: number | undefined
+  /** Who holds what now: nearly the best plan, with as few weights on the way as can be. Absent: the best. */
+  readonly previous?: PreviousClusters
 }
 
 /**
  * The plan that `recipe` asks for on `pool`. Clusters of few stages have fewer in flight than is reckoned with, so some of
  * their stages recompute though they had room to keep.
  */
-export function layoutOfJob({ pool, graph, recipe, seed, clusters }: LayoutRequest): Layout | DoesNotFit {
+export function layoutOfJob({
+  pool,
+  graph,
+  recipe,
+  seed,
+  clusters,
+  previous,
+}: LayoutRequest): Layout | DoesNotFit {
   const wish = clusters === undefined ? {} : { clusters }
-  return planPool({ pool, profile: profileOf(graph, recipe), seed, ...wish })
+  const request = { pool, profile: profileOf(graph, recipe), seed, ...wish }
+  if (previous === undefined) return planPool(request)
+  const answer = replan(request, previous)
+  return 'feasible' in answer ? answer : answer.layout
 }

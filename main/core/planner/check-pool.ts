@@ -14,9 +14,13 @@ export function checkPool(raw: unknown): Pool {
   for (const [index, { between }] of checked.links.entries()) {
     const unknown = between.find((id) => !ids.has(id))
     if (unknown !== undefined)
-      throw new InvalidInputError(`pool: links.${index} names "${unknown}", which is not among the peers`)
+      throw new InvalidInputError(
+        `pool: links.${index} names "${unknown}", which is no PC of the pool; add it to the peers or take the link out`,
+      )
     if (between[0] === between[1])
-      throw new InvalidInputError(`pool: links.${index} joins "${between[0]}" to itself`)
+      throw new InvalidInputError(
+        `pool: links.${index} joins "${between[0]}" to itself; name two different PCs`,
+      )
   }
   return checked
 }
@@ -25,6 +29,6 @@ export function checkPool(raw: unknown): Pool {
 export function checkProfile(raw: unknown): ModelProfile {
   const checked = parsed<ModelProfile>(modelProfile, 'profile', raw)
   if (checked.layers.every((layer) => layer.flopsPerSample === 0))
-    throw new InvalidInputError('profile: no layer has flopsPerSample above 0')
+    throw new InvalidInputError('profile: no layer has flopsPerSample above 0; give those of at least one')
   return checked
 }

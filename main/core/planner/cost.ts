@@ -14,6 +14,7 @@ import { InvariantError } from '../../../shared/errors.ts'
 import type { LayerRange } from '../../../shared/model/graph.ts'
 import type { ModelProfile, Pool, PoolPeer } from '../../../shared/plan/pool.ts'
 import type { Bytes, Seconds } from '../../../shared/units.ts'
+import { createPresence } from './availability.ts'
 import { createLinkTable, type LinkTable } from './link-table.ts'
 import { createRingLatency } from './ring-latency.ts'
 import type { Held } from './rings.ts'
@@ -26,7 +27,7 @@ export interface ClusterCost {
   readonly busiestSeconds: Seconds
   /** R. */
   readonly roundTripSeconds: Seconds
-  /** b·min(1/T, K/R), before averaging limits it. */
+  /** b·min(1/T, K/R) · the share of time in which all its peers are there, before averaging limits it. */
   readonly samplesPerSecond: number
   /** Largest held parameter bytes / upload of its peers. */
   readonly averagingLoad: Seconds
@@ -56,6 +57,8 @@ export interface CostModel {
   readonly cutBytes: Float64Array
   /** Samples of a cluster between two averages: H·A·b. */
   readonly samplesBetweenAverages: number
+  /** The share of time in which all of these peers are there. */
+  presence(places: readonly number[]): number
   /** The least that a stage of these layers takes. */
   memoryBytes(layers: LayerRange): Bytes
   /** What a stage takes in the way it runs. */
@@ -119,7 +122,8 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     transferSeconds(between(sums.p, run), peerAt(peer).uploadBytesPerSecond)
 
   const ringLatency = createRingLatency(pool, links)
-  const base = { links, cutBytes, sentShare, peerAt, computeSeconds, loadOf }
+  const presence = createPresence(pool)
+  const base = { links, cutBytes, sentShare, peerAt, computeSeconds, loadOf, presence }
   return {
     pool,
     profile,
@@ -128,6 +132,7 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     cutBytes,
     samplesBetweenAverages: profile.averageEveryUpdates * profile.accumulate * b,
     keeping,
+    presence,
     memoryBytes,
     stageBytes: (stage) =>
       keeping === undefined || isLast(stage.layers) || recomputes(stage) === true
@@ -169,6 +174,7 @@ interface CostBase {
   readonly peerAt: (place: number) => PoolPeer
   readonly computeSeconds: (stage: Stage) => Seconds
   readonly loadOf: (stage: Stage) => Seconds
+  readonly presence: (places: readonly number[]) => number
 }
 
 interface Crossing {
@@ -220,7 +226,8 @@ function clusterCost(
   return {
     busiestSeconds: busiest,
     roundTripSeconds: roundTrip,
-    samplesPerSecond: b * Math.min(1 / busiest, K / roundTrip),
+    samplesPerSecond:
+      b * Math.min(1 / busiest, K / roundTrip) * base.presence(stages.map(({ peer }) => peer)),
     averagingLoad: Math.max(...stages.map(loadOf)),
   }
 }

@@ -7,7 +7,8 @@ import { type Held, ringsOf } from './rings.ts'
 
 /**
  * Every figure of a plan, from its stages alone. A cluster's `samplesPerSecond` is what averaging leaves of it,
- * so that they add up to the pool's, at the codecs that its borders get; a stage's `secondsPerMicroBatch` is its computing, forward and backward.
+ * so that they add up to the pool's, at the codecs that its borders get, and in the long run where peers are not always
+ * there; a stage's `secondsPerMicroBatch` is its computing, forward and backward.
  *
  * @throws InvariantError for a stage on a peer that the pool does not have
  */

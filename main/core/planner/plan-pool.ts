@@ -4,6 +4,7 @@ import type { DoesNotFit, Layout } from '../../../shared/plan/plan.ts'
 import type { ModelProfile, Pool, PoolPeer } from '../../../shared/plan/pool.ts'
 import { createRng, type Rng } from '../../../shared/random.ts'
 import { type Bytes, gibibyte, mebibyte } from '../../../shared/units.ts'
+import { shareOfTime } from './availability.ts'
 import { type CostModel, createCostModel, smallestLayerBytes, type Stage } from './cost.ts'
 import { planFigures } from './plan-figures.ts'
 import { searchPlan } from './search/search-plan.ts'
@@ -50,7 +51,9 @@ interface Places {
 }
 
 function sortPeers({ pool }: CostModel): Places {
-  const able = [...pool.peers.entries()].filter(([, peer]) => peer.memoryBytes > 0 && peer.flopsPerSecond > 0)
+  const able = [...pool.peers.entries()].filter(
+    ([, peer]) => peer.memoryBytes > 0 && peer.flopsPerSecond > 0 && shareOfTime(peer) > 0,
+  )
   return {
     linked: able.filter(([, peer]) => isLinked(peer)).map(([place]) => place),
     solitary: able.filter(([, peer]) => !isLinked(peer)).map(([place]) => place),
@@ -62,15 +65,25 @@ function isLinked(peer: PoolPeer): boolean {
 }
 
 /** Why a peer is in no cluster. */
-function whyUnused(peer: PoolPeer, smallestLayerBytes: Bytes): string {
+function whyUnused(peer: PoolPeer, smallestLayerBytes: Bytes): string | undefined {
   if (peer.memoryBytes === 0) return 'it lends no memory'
   if (peer.flopsPerSecond === 0) return 'its speed is 0'
+  if (shareOfTime(peer) === 0) return 'it is never there'
   if (!isLinked(peer)) return 'its upload or download bandwidth is 0, so it could only train alone'
   if (peer.memoryBytes < smallestLayerBytes) return 'its memory holds not one layer of the model'
-  return 'the pool is not faster with it'
+  return undefined
 }
 
-function layoutOf(clusters: readonly (readonly Stage[])[], cost: CostModel): Layout {
+/**
+ * Clusters by place in the pool as a plan, with every figure, and why the others are not in it.
+ *
+ * @param whySpare - of those who could be in it
+ */
+export function layoutOf(
+  clusters: readonly (readonly Stage[])[],
+  cost: CostModel,
+  whySpare = 'the pool is not faster with it',
+): Layout {
   const { peers } = cost.pool
   const named = clusters.map((stages) =>
     stages.map(({ peer, layers }) => ({ peer: peers[peer]?.id ?? '', layers })),
@@ -78,7 +91,7 @@ function layoutOf(clusters: readonly (readonly Stage[])[], cost: CostModel): Lay
   const busy = new Set(named.flatMap((stages) => stages.map((stage) => stage.peer)))
   const idle = peers.filter((peer) => !busy.has(peer.id))
   const smallest = smallestLayerBytes(cost)
-  const unused = idle.map((peer) => ({ peer: peer.id, reason: whyUnused(peer, smallest) }))
+  const unused = idle.map((peer) => ({ peer: peer.id, reason: whyUnused(peer, smallest) ?? whySpare }))
   return { ...planFigures(cost.pool, cost.profile, named), unused }
 }
 
@@ -91,6 +104,9 @@ function doesNotFit(cost: CostModel, { linked, solitary }: Places, shortfall: Sh
   // Enough memory, and still no cluster: the links between its peers carry nothing, so one peer must hold it all.
   const together = fitsUnconnected ? alone(linked) : [shortfall.missingBytes]
   const shortfallBytes = Math.min(...together, ...alone(solitary))
+  const plainer =
+    nobodyTrains(cost, [...linked, ...solitary]) ?? largestMisfit(cost, [...linked, ...solitary])
+  if (plainer !== undefined) return { feasible: false, shortfallBytes, reason: plainer }
   const lends = fitsUnconnected
     ? 'the peers that could hold it together cannot reach each other'
     : `the usable peers lend ${inWords(pooled)}`
@@ -99,6 +115,33 @@ function doesNotFit(cost: CostModel, { linked, solitary }: Places, shortfall: Sh
     shortfallBytes,
     reason: `The model needs ${inWords(needed)} of memory and ${lends}; ${inWords(shortfallBytes)} more would make it fit.`,
   }
+}
+
+function nobodyTrains({ pool }: CostModel, usable: readonly number[]): string | undefined {
+  const [first] = pool.peers
+  if (usable.length > 0 || first === undefined) return undefined
+  const why = whyUnused(first, 0) ?? ''
+  return `No PC of the pool can train ("${first.id}": ${why}); give one that lends memory, speed and time.`
+}
+
+/** A layer that no peer can hold is what to speak of: it cannot be cut. */
+function largestMisfit(cost: CostModel, usable: readonly number[]): string | undefined {
+  const { peers } = cost.pool
+  const places = usable.toSorted((a, b) => (peers[b]?.memoryBytes ?? 0) - (peers[a]?.memoryBytes ?? 0))
+  const largest = peers[places[0] ?? -1]
+  if (largest === undefined) return undefined
+  const needs = cost.profile.layers.map(({ name }, index) => ({
+    name,
+    bytes: cost.memoryBytes([index, index + 1]),
+  }))
+  const misfits = needs.filter(({ bytes }) => bytes > largest.memoryBytes).sort((a, b) => b.bytes - a.bytes)
+  const [first] = misfits
+  if (first === undefined) return undefined
+  const others = misfits.length === 1 ? '' : ` (${misfits.length} layers are too large)`
+  return (
+    `The layer "${first.name}" alone needs ${inWords(first.bytes)} of memory and "${largest.id}", which lends most, ` +
+    `lends ${inWords(largest.memoryBytes)}${others}; a layer is never cut, so lend at least ${inWords(first.bytes)} there.`
+  )
 }
 
 /** Not as many clusters as were asked for. The bytes are enough for the missing ones, beside those that were found. */

@@ -51,7 +51,12 @@ function linkOf(pool: Pool, x: number, y: number) {
 
 const over = (bytes: number, rate: number) => (bytes === 0 ? 0 : bytes / rate)
 
-/** b·min(1/T, K/R) of one cluster. */
+function presenceOf({ availability }: Pool['peers'][number]): number {
+  const hours = availability?.hoursPerDay ?? 24
+  return (hours / 24) * (1 - (availability?.batteryShare ?? 0)) * (availability?.reliability ?? 1)
+}
+
+/** b·min(1/T, K/R) of one cluster, of the time in which all its peers are there. */
 export function clusterRate(pool: Pool, profile: ModelProfile, stages: readonly PlainStage[]): number {
   const { microBatch: b, inFlight: K, backwardFactor } = profile
   const A = (border: number) =>
@@ -77,7 +82,8 @@ export function clusterRate(pool: Pool, profile: ModelProfile, stages: readonly 
     R += over(A(index), Math.min(peer.uploadBytesPerSecond, next.downloadBytesPerSecond, B))
     R += over(A(index), Math.min(next.uploadBytesPerSecond, peer.downloadBytesPerSecond, B))
   })
-  return b * Math.min(1 / T, K / R)
+  const presence = stages.reduce((product, { peer }) => product * presenceOf(pool.peers[peer]!), 1)
+  return b * Math.min(1 / T, K / R) * presence
 }
 
 export function averagingOf(
@@ -151,6 +157,45 @@ export function bestRate(pool: Pool, profile: ModelProfile, clusters?: number): 
   }
   choose([], 0, 0, 0)
   return best
+}
+
+/**
+ * The fewest parameter bytes that peers must fetch for any plan with at least `least` samples a second, or infinity.
+ *
+ * @param before - who holds what; each peer once
+ */
+export function fewestMovedBytes(
+  pool: Pool,
+  profile: ModelProfile,
+  before: readonly PlainStage[],
+  least: number,
+): number {
+  const fetched = ({ peer, from, to }: PlainStage) => {
+    const held = before.find((stage) => stage.peer === peer)
+    let bytes = 0
+    for (let layer = from; layer < to; layer++)
+      if (held === undefined || layer < held.from || layer >= held.to)
+        bytes += profile.layers[layer]!.parameterBytes
+    return bytes
+  }
+  const every = everyCluster(pool, profile)
+    .map((cluster) => ({
+      ...cluster,
+      moved: cluster.stages.reduce((sum, stage) => sum + fetched(stage), 0),
+    }))
+    .sort((a, b) => a.moved - b.moved)
+  let fewest = Infinity
+  function choose(chosen: PlainStage[][], mask: number, moved: number, start: number): void {
+    if (moved < fewest && chosen.length > 0 && poolRate(pool, profile, chosen) >= least) fewest = moved
+    for (let index = start; index < every.length; index++) {
+      const next = every[index]!
+      if (moved + next.moved >= fewest) return
+      if ((next.mask & mask) === 0)
+        choose([...chosen, next.stages], mask | next.mask, moved + next.moved, index + 1)
+    }
+  }
+  choose([], 0, 0, 0)
+  return fewest
 }
 
 /** The least growth of budgets with which one cluster holds the model: every order, every cut. */

@@ -91,3 +91,16 @@ export function inTwoWays(
     profile: { ...profile, layers, backwardFactor: 3, keepingBackwardFactor: 2 },
   }
 }
+
+/** The same, with PCs that are not always there. */
+export function withAbsences(pool: Pool, rng: Rng): Pool {
+  const peers = pool.peers.map((peer) => ({
+    ...peer,
+    availability: {
+      ...(rng.next() < 0.5 ? { hoursPerDay: nextInt(rng, 25) } : {}),
+      ...(rng.next() < 0.5 ? { batteryShare: rng.next() } : {}),
+      ...(rng.next() < 0.5 ? { reliability: rng.next() } : {}),
+    },
+  }))
+  return { ...pool, peers }
+}

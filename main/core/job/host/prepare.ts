@@ -111,13 +111,18 @@ export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
   entry.measured = true
 }
 
-/** The best cut for those present. In a run under way as many clusters as they can be, where the wish is too much. */
+/**
+ * The best cut for those present; with a plan in force nearly the best, with as little moved as can be. In a run under
+ * way as many clusters as they can be, where the wish is too much.
+ */
 export async function layoutFor(host: HostState, signal: AbortSignal): Promise<Layout | DoesNotFit> {
   const { spec, gathering } = host.hosted
   const { graph, recipe, seed } = spec
   const pool = poolOf(host)
+  const inForce = host.plan?.layout.clusters.map(({ stages }) => stages)
+  const previous = inForce === undefined ? {} : { previous: inForce }
   const wishing = (clusters: number | undefined) =>
-    host.ports.plan({ pool, graph, recipe, seed, clusters }, signal)
+    host.ports.plan({ pool, graph, recipe, seed, clusters, ...previous }, signal)
   const wished = await wishing(gathering.clusters)
   const mayDiffer = gathering.clusters !== undefined && host.planNumber > 0
   return 'feasible' in wished && mayDiffer ? wishing(undefined) : wished

@@ -64,11 +64,13 @@ export function createCutter(cost: CostModel, places: readonly number[]): Cutter
 
     best(order, maxLoad, { least, enough } = anyRate) {
       const find = finderFor(order)
-      const longest = cost.profile.microBatch / least
+      // What it makes while all are there, for what is wished in the long run.
+      const samples = cost.profile.microBatch * cost.presence(order)
+      const longest = samples / least
       let best = find({ maxBusy: longest, maxLoad })
       if (best === undefined || period(best) > longest * (1 + closeness)) return undefined
       // No cuts are quicker than the shortest round trip allows, and none need be quicker than asked for.
-      let proven = Math.max(best.roundTripSeconds / inFlight, cost.profile.microBatch / enough)
+      let proven = Math.max(best.roundTripSeconds / inFlight, samples / enough)
       for (let half = false; proven < period(best) * (1 - closeness); half = !half) {
         // In turn: is there anything better at all, and is there anything in the better half?
         const maxBusy = half ? (proven + period(best)) / 2 : period(best) * (1 - closeness)

@@ -25,12 +25,15 @@ export function createTeamRates(cost: CostModel, cutter: Cutter, { maxLoad, enou
   const { peers } = cost.pool
   const layers = cost.profile.layers.length
   const needed = cost.memoryBytes([0, layers])
-  const work = (1 + cost.profile.backwardFactor) * (cost.sums.f[layers] ?? 0)
+  const { backwardFactor, keepingBackwardFactor = backwardFactor } = cost.profile
+  const work = (1 + Math.min(backwardFactor, keepingBackwardFactor)) * (cost.sums.f[layers] ?? 0)
   const lent = (order: Order) => order.reduce((sum, peer) => sum + (peers[peer]?.memoryBytes ?? 0), 0)
   const canHold = (order: Order) => order.length <= layers && lent(order) >= needed
 
   return {
-    bound: (order) => order.reduce((sum, peer) => sum + (peers[peer]?.flopsPerSecond ?? 0), 0) / work,
+    bound: (order) =>
+      (cost.presence(order) * order.reduce((sum, peer) => sum + (peers[peer]?.flopsPerSecond ?? 0), 0)) /
+      work,
     of(order, least) {
       const key = order.join()
       const known = remembered.get(key)

@@ -3,7 +3,8 @@ import type { Recipe } from '../../../shared/job/recipe.ts'
 import type { ModelGraph } from '../../../shared/model/graph.ts'
 import type { DoesNotFit, Layout } from '../../../shared/plan/plan.ts'
 import type { Pool } from '../../../shared/plan/pool.ts'
-import { profileOf } from '../model/profile.ts'
+import { profileOf, withFlops } from '../model/profile.ts'
+import type { Flops } from '../../../shared/units.ts'
 import { planPool } from '../planner/plan-pool.ts'
 
 export interface LayoutRequest {
@@ -13,13 +14,22 @@ export interface LayoutRequest {
   readonly seed: number
   /** Exactly so many; undefined: the planner's choice. */
   readonly clusters: number | undefined
+  /** Of a sample, a number a layer, as measured; absent: counted by a formula. */
+  readonly layerFlops?: readonly Flops[] | undefined
 }
 
 /**
  * The plan that `recipe` asks for on `pool`. Clusters of few stages have fewer in flight than is reckoned with, so some of
  * their stages recompute though they had room to keep.
  */
-export function layoutOfJob({ pool, graph, recipe, seed, clusters }: LayoutRequest): Layout | DoesNotFit {
+export function layoutOfJob({
+  pool,
+  graph,
+  recipe,
+  seed,
+  clusters,
+  layerFlops,
+}: LayoutRequest): Layout | DoesNotFit {
   const wish = clusters === undefined ? {} : { clusters }
-  return planPool({ pool, profile: profileOf(graph, recipe), seed, ...wish })
+  return planPool({ pool, profile: withFlops(profileOf(graph, recipe), layerFlops), seed, ...wish })
 }

@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      project('core', ['test/{core,shared,desktop,simulation}/**/*.test.ts'], 20_000),
+      project('core', ['test/{core,shared,desktop,simulation,reproduce}/**/*.test.ts'], 20_000),
       { test: { ...project('edge', ['test/edge/**/*.test.ts'], 60_000).test, env: softwareGpu() } },
       project('renderer', ['test/renderer/**/*.test.ts'], 120_000),
       project('scenarios', ['test/scenarios/**/*.test.ts'], 120_000),

@@ -2,8 +2,11 @@
 import { resolve } from 'node:path'
 import type { JobFile, JobSpec } from '../../shared/job/spec.ts'
 import type { JobId } from '../../shared/ids.ts'
+import type { DeviceReport } from '../../shared/messages/wire.ts'
+import type { Flops } from '../../shared/units.ts'
 import { formatInvite } from '../../shared/invite.ts'
 import type { HostPorts } from '../core/job/host/host-state.ts'
+import { measureLayers } from '../core/job/layer-speed.ts'
 import { hostJob, type Participation } from '../core/job/participant.ts'
 import type { SavedRun } from '../core/ports.ts'
 import { prepareData } from '../edge/data/prepare.ts'
@@ -12,7 +15,7 @@ import { createJobKey, type JobKey } from '../edge/identity/job-key.ts'
 import { signJobRecord } from '../edge/identity/job-record.ts'
 import type { FoundRun, HostedJobFile } from '../edge/store/hosted-runs.ts'
 import { loadModel } from '../edge/store/trained-models.ts'
-import type { AgentParts, HostedHere } from './agent-parts.ts'
+import type { AgentParts, EngineThread, HostedHere } from './agent-parts.ts'
 import { realClock } from './clock.ts'
 import { createDoor } from './job-door.ts'
 import { lendEngine } from './job-engine.ts'
@@ -83,12 +86,13 @@ async function openHosted(parts: AgentParts, file: HostedJobFile, run?: SavedRun
     throw error
   })
   const { engine, device, restedMs, wake } = lent
+  const layerFlops = await layerFlopsOf(parts, spec, { thread, device })
   const { peers, deadlineSeconds, clusters } = gathering
   const learning = await learningOf(parts)
   const participation = hostJob(
     { links, clock: realClock, log, engine, restedMs, store, vault, plan },
     {
-      ...{ job: key.jobId, spec, device, continueFrom, checkSecret: door.checkSecret },
+      ...{ job: key.jobId, spec, device, layerFlops, continueFrom, checkSecret: door.checkSecret },
       ...(run === undefined ? {} : { resume: run }),
       gathering: { peers, deadlineSeconds, clusters },
       ...learning,
@@ -117,6 +121,23 @@ async function openHosted(parts: AgentParts, file: HostedJobFile, run?: SavedRun
     },
   }
   return hosted
+}
+
+/** What the model's layers take on this PC; undefined where they cannot be measured, and a formula has to do. */
+async function layerFlopsOf(
+  { settings, log }: AgentParts,
+  { graph, recipe }: JobSpec,
+  { thread, device }: { thread: EngineThread; device: DeviceReport },
+): Promise<readonly Flops[] | undefined> {
+  const { memoryBytes } = device
+  const flopsPerSecond = device.flopsPerSecond / settings.limits.computeShare
+  const request = { engine: thread, clock: realClock, graph, recipe, memoryBytes, flopsPerSecond }
+  try {
+    return await measureLayers(request)
+  } catch (error) {
+    log('warn', 'the model’s layers could not be measured', { error: String(error) })
+    return undefined
+  }
 }
 
 /** A run that only this program leaves is kept for the next one. */

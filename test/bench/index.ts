@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { reportOf } from '../../shared/errors.ts'
 import { benchAverage } from './average.ts'
 import { benchCodec } from './codec.ts'
+import { benchForecast } from './forecast.ts'
 import { benchGpu } from './gpu.ts'
 import { benchMemory } from './memory.ts'
 import { benchPipeline } from './pipeline.ts'
@@ -20,6 +21,7 @@ interface Options {
 const benches: Readonly<Record<string, (options: Options) => Promise<Record<string, number | string>>>> = {
   average: ({ only }) => benchAverage(only),
   codec: benchCodec,
+  forecast: ({ only }) => benchForecast(only),
   gpu: benchGpu,
   memory: benchMemory,
   pipeline: ({ only }) => benchPipeline(only),

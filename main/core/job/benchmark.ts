@@ -142,7 +142,7 @@ function speedOf(flops: Flops, times: readonly Millis[], backend: string): Flops
 }
 
 /** Random samples [B, ...] with labels of the task's kind. */
-function makeBatch(graph: ModelGraph, samples: number): Batch {
+export function makeBatch(graph: ModelGraph, samples: number): Batch {
   const rng = createRng(seedFrom('benchmark', graph.name))
   const output = layoutOfGraph(graph).at(-1)?.outputShape ?? []
   const integers = (shape: readonly number[], below: number): HostTensor => {

@@ -3,7 +3,8 @@ import type { Recipe } from '../../../shared/job/recipe.ts'
 import type { ModelGraph } from '../../../shared/model/graph.ts'
 import type { DoesNotFit, Layout } from '../../../shared/plan/plan.ts'
 import type { Pool } from '../../../shared/plan/pool.ts'
-import { profileOf } from '../model/profile.ts'
+import { profileOf, withFlops } from '../model/profile.ts'
+import type { Flops } from '../../../shared/units.ts'
 import { planPool } from '../planner/plan-pool.ts'
 import { type PreviousClusters, replan } from '../planner/replan.ts'
 
@@ -16,6 +17,8 @@ export interface LayoutRequest {
   readonly clusters: number | undefined
   /** Who holds what now: nearly the best plan, with as few weights on the way as can be. Absent: the best. */
   readonly previous?: PreviousClusters
+  /** Of a sample, a number a layer, as measured; absent: counted by a formula. */
+  readonly layerFlops?: readonly Flops[] | undefined
 }
 
 /**
@@ -29,9 +32,10 @@ export function layoutOfJob({
   seed,
   clusters,
   previous,
+  layerFlops,
 }: LayoutRequest): Layout | DoesNotFit {
   const wish = clusters === undefined ? {} : { clusters }
-  const request = { pool, profile: profileOf(graph, recipe), seed, ...wish }
+  const request = { pool, profile: withFlops(profileOf(graph, recipe), layerFlops), seed, ...wish }
   if (previous === undefined) return planPool(request)
   const answer = replan(request, previous)
   return 'feasible' in answer ? answer : answer.layout

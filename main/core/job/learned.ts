@@ -5,7 +5,8 @@ import type { Pool } from '../../../shared/plan/pool.ts'
 
 /** What was expected of a plan when it was made. */
 export interface PlanForecast {
-  readonly samplesPerSecond: number
+  /** Samples a second of each active cluster while it trains. */
+  readonly rates: readonly number[]
   /** When it was made: seconds and samples of the training so far. */
   readonly from: { readonly seconds: number; readonly samples: number }
 }

@@ -14,7 +14,7 @@ export interface MeasuredPeer {
 const aloneBytesPerSecond = 1e9
 
 /** Engines that run the forward pass again in the backward pass whatever they are told, by their backend's name. */
-const alwaysRecomputes = (backend: string) => backend.startsWith('tfjs-')
+export const alwaysRecomputes = (backend: string) => backend.startsWith('tfjs-')
 
 /**
  * Upload of a peer: the best rate at which it reached another; download: the best at which another reached it.

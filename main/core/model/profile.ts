@@ -4,7 +4,7 @@ import type { ModelGraph } from '../../../shared/model/graph.ts'
 import { layoutOfGraph } from '../../../shared/model/layout.ts'
 import type { LayerProfile, ModelProfile } from '../../../shared/plan/pool.ts'
 import { elementCount } from '../../../shared/tensor.ts'
-import { bytesPerFloat } from '../../../shared/units.ts'
+import { type Flops, bytesPerFloat } from '../../../shared/units.ts'
 import { layerCost, leavesOutputFree } from './layer-cost.ts'
 
 /** What a plan keeps in flight at the most where the recipe does not say: stages are planned to hold so much. */
@@ -16,6 +16,16 @@ const keepingBackwardFactor = 2
 const tapedLossOutputs = 5
 /** TensorFlow.js: tensors of a parameter’s size that live for a moment while the optimizer steps it, beyond those that stay. */
 const stepTensors = 6
+
+/** The same profile with what its layers take as measured. @param flops - of a sample, a number a layer; absent: no change */
+export function withFlops(profile: ModelProfile, flops: readonly Flops[] | undefined): ModelProfile {
+  if (flops === undefined) return profile
+  const layers = profile.layers.map((layer, index) => ({
+    ...layer,
+    flopsPerSample: flops[index] ?? layer.flopsPerSample,
+  }))
+  return { ...profile, layers }
+}
 
 /** Schedule numbers to plan with where the recipe leaves them to the plan. */
 export interface AssumedSchedule {

@@ -20,7 +20,10 @@ import { createRingLatency } from './ring-latency.ts'
 import type { Held } from './rings.ts'
 
 /** A stage, its peer by place in the pool's list. */
-export type Stage = Held<number>
+export interface Stage extends Held<number> {
+  /** How it runs where that is decided; absent: as its peer's memory allows. */
+  readonly recompute?: boolean | undefined
+}
 
 export interface ClusterCost {
   /** T. */
@@ -108,9 +111,10 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
   const keptBytes = (run: LayerRange, { sums: kept, entry }: Keeping) =>
     between(sums.p, run) * (1 + s) + b * K * ((entry[run[0]] ?? 0) + between(kept, run))
   const isLast = ([, to]: LayerRange) => to === layers.length
-  const recomputes = ({ peer, layers: run }: Stage) => {
+  const recomputes = ({ peer, layers: run, recompute }: Stage) => {
     if (keeping === undefined) return undefined
     if (isLast(run)) return false
+    if (recompute !== undefined) return recompute
     const { keeps, memoryBytes: lent } = peerAt(peer)
     return keeps === false || keptBytes(run, keeping) > lent
   }

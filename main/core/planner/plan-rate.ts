@@ -1,7 +1,10 @@
-/** The cost model's rate of a plan in force, with the numbers of its own schedule. */
+/** The cost model's rate of a plan in force, with its own codecs, ways to run and numbers of the schedule. */
+import type { Codec } from '../../../shared/codec/codec.ts'
 import type { Plan } from '../../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
-import { createCostModel, effectiveRate } from './cost.ts'
+import type { Seconds } from '../../../shared/units.ts'
+import { type CostModel, createCostModel, effectiveRate, type Stage } from './cost.ts'
+import { ringLineSeconds } from './ring-lines.ts'
 
 /**
  * Samples a second of each active cluster with its own credits, averaging included.
@@ -10,10 +13,11 @@ import { createCostModel, effectiveRate } from './cost.ts'
 export function planRates(pool: Pool, profile: ModelProfile, plan: Plan): number[] {
   const places = new Map(pool.peers.map((peer, place) => [peer.id, place]))
   const clusters = plan.active.map((cluster) =>
-    (plan.layout.clusters[cluster]?.stages ?? []).map(({ peer, layers }) => ({
-      peer: places.get(peer) ?? -1,
-      layers,
-    })),
+    (plan.layout.clusters[cluster]?.stages ?? []).map(
+      ({ peer, layers, recompute, codec = 'fp32' }): Stage & { readonly codec: Codec } => ({
+        ...{ peer: places.get(peer) ?? -1, layers, recompute, codec },
+      }),
+    ),
   )
   const { accumulate } = plan
   const modelOf = (inFlight: number) => createCostModel(pool, { ...profile, accumulate, inFlight })
@@ -21,10 +25,17 @@ export function planRates(pool: Pool, profile: ModelProfile, plan: Plan): number
   const cost = modelOf(1)
   const costs = clusters.map((stages, index) => {
     const credits = plan.inFlight[plan.active[index] ?? 0] ?? 1
-    return (models.get(credits) ?? cost).clusterCost(stages)
+    const codecs = stages.slice(0, -1).map(({ codec }) => codec)
+    return (models.get(credits) ?? cost).clusterCost(stages, codecs)
   })
-  const averaging = cost.averagingSeconds(clusters, Math.max(...costs.map((each) => each.averagingLoad)))
+  const averaging = averagingSeconds(cost, clusters, Math.max(...costs.map((each) => each.averagingLoad)))
   return costs.map(({ samplesPerSecond }) =>
     effectiveRate(samplesPerSecond, cost.samplesBetweenAverages, averaging),
   )
+}
+
+/** By the members' uploads, or by the ways of the rings where these are narrower. */
+function averagingSeconds(cost: CostModel, clusters: readonly (readonly Stage[])[], largestLoad: Seconds) {
+  const latencies = cost.averagingSeconds(clusters, 0)
+  return Math.max(cost.averagingSeconds(clusters, largestLoad), latencies + ringLineSeconds(cost, clusters))
 }

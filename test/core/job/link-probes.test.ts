@@ -3,6 +3,7 @@ import { createLinkProbes, type LinkProbes } from '../../../main/core/job/link-p
 import type { WireMessage } from '../../../shared/messages/wire.ts'
 import { createVirtualClock } from '../../fakes/clock.ts'
 import { createFakeNetwork } from '../../fakes/links.ts'
+import { createRatedLinks } from './rated-links.ts'
 
 const job = 'a'.repeat(64)
 const { signal } = new AbortController()
@@ -27,6 +28,23 @@ function createPair() {
   hear('a', a)
   return { clock, probed, a, answer: () => { hear('b', b) } } // prettier-ignore
 }
+
+/** Measured over a line that lets 80 KiB pass at once after a rest. */
+async function measuredRate(bytesPerSecond: number): Promise<number> {
+  const clock = createVirtualClock()
+  const line = { clock, bytesPerSecond, burstBytes: 80 * 1024, roundTripMs: 20 }
+  const links = createRatedLinks({ ...line, answered: (message) => { probes.deliver('b', message) } }) // prettier-ignore
+  const probes: LinkProbes = createLinkProbes({ links, clock }, job)
+  const [report] = await clock.runUntil(probes.measure(['b'], 1, signal))
+  return report?.bytesPerSecond ?? NaN
+}
+
+describe('a line that lets the first bytes pass at once', () => {
+  it.each([125e3, 625e3, 2.5e6, 12.5e6])('of %d bytes a second is measured by what follows', async (rate) => {
+    expect(await measuredRate(rate)).toBeGreaterThan(0.98 * rate)
+    expect(await measuredRate(rate)).toBeLessThan(1.06 * rate)
+  })
+})
 
 describe('the way to another member', () => {
   it('is measured by small messages and ballast', async () => {

@@ -1,6 +1,7 @@
 /** The forecast beside the truth, at the end of a run. */
+import { bytesShare } from '../../../../shared/codec/codec.ts'
 import type { Bytes } from '../../../../shared/units.ts'
-import { profileOf } from '../../model/profile.ts'
+import { profileOf, withFlops } from '../../model/profile.ts'
 import { planRates } from '../../planner/plan-rate.ts'
 import type { PeerTruth, PlanForecast } from '../learned.ts'
 import { measuredPool } from '../measured-pool.ts'
@@ -31,11 +32,17 @@ const enoughMicroBatches = 20
 /** Of a plan that is about to train. What members lend was corrected before. */
 export function forecastOf(host: HostState, plan: Plan, pool: ReturnType<typeof measuredPool>): PlanForecast {
   const { graph, recipe } = host.hosted.spec
-  const rates = planRates(pool, profileOf(graph, recipe), plan)
+  const rates = planRates(pool, withFlops(profileOf(graph, recipe), host.hosted.layerFlops), plan)
   return {
-    samplesPerSecond: rates.reduce((sum, rate) => sum + rate, 0),
+    rates,
     from: { seconds: host.secondsTrained, samples: samplesTrained(host) },
   }
+}
+
+/** The plan that the forecast is for begins to train. */
+export function beginComparison(host: HostState): void {
+  const from = { seconds: host.secondsTrained, samples: samplesTrained(host) }
+  if (host.forecast !== undefined) host.forecast = { ...host.forecast, from }
 }
 
 /** Undefined before a plan has trained. */
@@ -43,13 +50,13 @@ export function compare(host: HostState): Comparison | undefined {
   const { forecast, plan } = host
   if (forecast === undefined || plan === undefined) return undefined
   const samples = samplesTrained(host) - forecast.from.samples
-  const seconds = host.secondsTrained - forecast.from.seconds
+  const seconds = (host.secondsAtEnd ?? host.secondsTrained) - forecast.from.seconds
   if (samples <= 0 || seconds <= 0) return undefined
-  const { samplesPerSecond } = forecast
+  const expected = expectedSeconds(host, plan, forecast)
   return {
     forecast: {
-      samplesPerSecond,
-      seconds: samples / samplesPerSecond,
+      samplesPerSecond: samples / expected,
+      seconds: expected,
       pipelineBytes: pipelineBytes(host, plan),
     },
     truth: {
@@ -64,15 +71,25 @@ export function compare(host: HostState): Comparison | undefined {
   }
 }
 
+/** All clusters make as many updates: what they trained lasts as long as the slowest of them takes for its part. */
+function expectedSeconds({ roll }: HostState, { layout, active }: Plan, { rates }: PlanForecast): number {
+  const seconds = active.map((cluster, index) => {
+    const samples = roll.get(layout.clusters[cluster]?.stages[0]?.peer ?? '')?.progress?.samples ?? 0
+    return samples / (rates[index] ?? Infinity)
+  })
+  return Math.max(...seconds)
+}
+
 /** Both ways over every border, for the samples that each cluster trained. */
 function pipelineBytes(host: HostState, { layout }: Plan): Bytes {
   const { graph, recipe } = host.hosted.spec
   const { layers } = profileOf(graph, recipe)
   return layout.clusters.reduce((total, { stages }) => {
     const samples = host.roll.get(stages[0]?.peer ?? '')?.progress?.samples ?? 0
-    const border = stages
-      .slice(0, -1)
-      .reduce((sum, { layers: [, to] }) => sum + (layers[to - 1]?.activationBytesPerSample ?? 0), 0)
+    const border = stages.slice(0, -1).reduce((sum, { layers: [, to], codec = 'fp32' }) => {
+      const exact = layers[to - 1]?.activationBytesPerSample ?? 0
+      return sum + exact * bytesShare(codec)
+    }, 0)
     return total + 2 * samples * border
   }, 0)
 }

@@ -15,7 +15,7 @@ import type { PlanForecast } from '../learned.ts'
 import { createJobLog, type JobLog } from '../job-log.ts'
 import type { StateReceiver } from '../transfer.ts'
 import { createWatch, type Watch } from '../watch.ts'
-import type { Millis } from '../../../../shared/units.ts'
+import type { Flops, Millis } from '../../../../shared/units.ts'
 import { Roll } from './roll.ts'
 
 export interface HostPorts {
@@ -40,6 +40,8 @@ export interface HostedJob {
   readonly gathering: Gathering
   /** What the host's own PC lends. */
   readonly device: DeviceReport
+  /** What each layer of the model takes on its engine, in the FLOPs of `device`; absent: nobody has measured. */
+  readonly layerFlops?: readonly Flops[] | undefined
   /** Weights to start from; absent: the seed's. */
   readonly continueFrom: FinishedModel | undefined
   /** A run that this host's last program had begun. */
@@ -90,6 +92,8 @@ export class HostState {
   startNow = false
   finishing = false
   trainingSinceMs: number | undefined
+  /** Seconds trained when the clusters had drained last: what comes then is no training. */
+  secondsAtEnd: number | undefined
   /** Trained before this program was started. */
   secondsBefore = 0
   /** The newest checkpoint that is or was under way. */

@@ -116,13 +116,13 @@ export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
  * way as many clusters as they can be, where the wish is too much.
  */
 export async function layoutFor(host: HostState, signal: AbortSignal): Promise<Layout | DoesNotFit> {
-  const { spec, gathering } = host.hosted
+  const { spec, gathering, layerFlops } = host.hosted
   const { graph, recipe, seed } = spec
   const pool = poolOf(host)
   const inForce = host.plan?.layout.clusters.map(({ stages }) => stages)
   const previous = inForce === undefined ? {} : { previous: inForce }
   const wishing = (clusters: number | undefined) =>
-    host.ports.plan({ pool, graph, recipe, seed, clusters, ...previous }, signal)
+    host.ports.plan({ pool, graph, recipe, seed, clusters, layerFlops, ...previous }, signal)
   const wished = await wishing(gathering.clusters)
   const mayDiffer = gathering.clusters !== undefined && host.planNumber > 0
   return 'feasible' in wished && mayDiffer ? wishing(undefined) : wished

@@ -3,6 +3,7 @@ import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import { scoresOf } from '../../../../shared/model/tally.ts'
 import { activePeers, planOf } from '../plan-in-force.ts'
+import { beginComparison } from './comparison.ts'
 import { keepCheckpoints } from './checkpoints.ts'
 import type { HostState } from './host-state.ts'
 import { isOver } from './over.ts'
@@ -17,6 +18,7 @@ import { validateIfDue } from './validations.ts'
  */
 export async function train(host: HostState, signal: AbortSignal): Promise<'over' | 'replan'> {
   host.trainingSinceMs ??= host.ports.clock.now()
+  beginComparison(host)
   host.enter('training', 'training')
   host.roll.mark(activePeers(planOf(host)), 'training')
   host.broadcast({ type: 'start' }, activePeers(planOf(host)))
@@ -36,6 +38,7 @@ export async function train(host: HostState, signal: AbortSignal): Promise<'over
     }
   } finally {
     trained.abort()
+    host.secondsAtEnd = host.secondsTrained
     await checkpoints
   }
 }

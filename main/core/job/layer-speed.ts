@@ -1,0 +1,166 @@
+/**
+ * What each layer of a model costs an engine, measured once: a formula counts operations, but small, odd and wide layers
+ * take times of their own, up to tenfold of what a benchmark's layers of as many operations take.
+ */
+import type { Recipe } from '../../../shared/job/recipe.ts'
+import type { LayerRange, ModelGraph } from '../../../shared/model/graph.ts'
+import { type Shape, layoutOfGraph } from '../../../shared/model/layout.ts'
+import { type ModelProfile } from '../../../shared/plan/pool.ts'
+import { createRng, nextNormal } from '../../../shared/random.ts'
+import { type HostTensor, elementCount, floatTensor } from '../../../shared/tensor.ts'
+import {
+  type Bytes,
+  type Flops,
+  type FlopsPerSecond,
+  type Millis,
+  type Seconds,
+  second,
+} from '../../../shared/units.ts'
+import { initialState } from '../model/initial-state.ts'
+import { profileOf } from '../model/profile.ts'
+import type { Clock, StageEngine } from '../ports.ts'
+import { makeBatch } from './benchmark.ts'
+import { alwaysRecomputes } from './measured-pool.ts'
+
+/** A micro-batch that should take longer is measured with fewer samples. */
+const longStep: Seconds = 0.05
+/** One pass fills caches, some more are measured: three at least, and more while they are quick. */
+const least = 4
+const most = 12
+const budgetMs: Millis = 100
+/** Updates are made once in so many micro-batches, where the recipe leaves it to the plan. */
+const usualAccumulate = 4
+
+export interface LayerSpeedRequest {
+  /** Has no stage yet, and has none afterwards. */
+  readonly engine: StageEngine
+  readonly clock: Clock
+  readonly graph: ModelGraph
+  readonly recipe: Recipe
+  /** Nothing that takes more is loaded, a single layer apart. */
+  readonly memoryBytes: Bytes
+  /** As the engine's benchmark has it. */
+  readonly flopsPerSecond: FlopsPerSecond
+}
+
+/**
+ * FLOPs of a sample's forward pass through each layer, as many as the benchmark's engine does in the time that the layer
+ * takes, forward, backward and its part of an update. Layers of one kind and size are measured once. Runs of layers as
+ * long as memory has room for are measured as a whole, too, and what they take is shared out among their layers: what a
+ * call costs, a stage pays once.
+ *
+ * @throws what the engine throws
+ */
+export async function measureLayers(request: LayerSpeedRequest): Promise<readonly Flops[]> {
+  const { graph, recipe, engine, flopsPerSecond } = request
+  const profile = profileOf(graph, recipe, { inFlight: 1, accumulate: usualAccumulate })
+  const timer = createTimer(request, profile)
+  const { backwardFactor, keepingBackwardFactor = backwardFactor } = profile
+  try {
+    const alone = await timeLayers(graph, timer)
+    const flops: Flops[] = []
+    for (const run of runsWithin(request.memoryBytes, profile)) {
+      const seconds = await timer(run)
+      const apart = alone.slice(...run).reduce((sum, each) => sum + each, 0)
+      for (let layer = run[0]; layer < run[1]; layer++) {
+        const recomputes = alwaysRecomputes(engine.backend) && layer < graph.layers.length - 1
+        const forwards = 1 + (recomputes ? backwardFactor : keepingBackwardFactor)
+        flops.push(((alone[layer] ?? 0) / apart) * ((seconds * flopsPerSecond) / forwards))
+      }
+    }
+    return flops
+  } finally {
+    await engine.unload()
+  }
+}
+
+/** Seconds of a sample. */
+type Timer = (run: LayerRange) => Promise<Seconds>
+
+/** Seconds of each layer as a stage of its own. */
+async function timeLayers(graph: ModelGraph, timer: Timer): Promise<Seconds[]> {
+  const layouts = layoutOfGraph(graph)
+  const known = new Map<string, Seconds>()
+  const times: Seconds[] = []
+  for (const [index, { name: _name, ...layer }] of graph.layers.entries()) {
+    const ends = [index === 0, index === graph.layers.length - 1]
+    const kind = JSON.stringify([layer, layouts[index]?.inputShape, ends])
+    const seconds = known.get(kind) ?? (await timer([index, index + 1]))
+    known.set(kind, seconds)
+    times.push(seconds)
+  }
+  return times
+}
+
+/** The model in runs as long as memory allows, at least a layer each. */
+function runsWithin(memoryBytes: Bytes, { layers, stateFactor, microBatch }: ModelProfile): LayerRange[] {
+  const runs: LayerRange[] = []
+  let from = 0
+  let taken = 0
+  for (const [index, { parameterBytes, workingBytesPerSample }] of layers.entries()) {
+    const bytes = parameterBytes * (1 + stateFactor) + microBatch * workingBytesPerSample
+    if (index > from && taken + bytes > memoryBytes) {
+      runs.push([from, index])
+      from = index
+      taken = 0
+    }
+    taken += bytes
+  }
+  return [...runs, [from, layers.length]]
+}
+
+function createTimer(request: LayerSpeedRequest, profile: ModelProfile): Timer {
+  const { engine, clock, graph, recipe } = request
+  const layouts = layoutOfGraph(graph)
+  const rng = createRng(0)
+  const random = (shape: Shape): HostTensor =>
+    floatTensor(
+      Float32Array.from({ length: elementCount(shape) }, () => nextNormal(rng)),
+      shape,
+    )
+  return async (layers) => {
+    const [from, to] = layers
+    const samples = samplesFor(layers, request, profile)
+    const batch = makeBatch(graph, samples)
+    const { accumulate = usualAccumulate } = recipe.schedule
+    const input = from === 0 ? batch.input : random([samples, ...(layouts[from]?.inputShape ?? [])])
+    const pass = async (microBatch: number) => {
+      const request = { microBatch, input, predictUpdates: 0 }
+      if (to === graph.layers.length) return engine.forwardLoss({ ...request, labels: batch.labels })
+      // Its output as its gradient teaches nothing, but it takes as long.
+      return engine.backward(microBatch, await engine.forward(request))
+    }
+    await engine.load({
+      ...{ graph, layers, optimizer: recipe.optimizer, learningRate: recipe.learningRate, seed: 0 },
+      ...{ memoryBudgetBytes: 0, recompute: false },
+    })
+    await engine.writeState(initialState(graph, layers, 0))
+    const [passMs = 0, updateMs = 0] = await medianMs(clock, [pass, () => engine.update()])
+    return Math.max(passMs + updateMs / accumulate, Number.EPSILON) / second / samples
+  }
+}
+
+function samplesFor([from, to]: LayerRange, { flopsPerSecond }: LayerSpeedRequest, profile: ModelProfile) {
+  const flops = profile.layers.slice(from, to).reduce((sum, layer) => sum + layer.flopsPerSample, 0)
+  const seconds = (flops * (1 + (profile.keepingBackwardFactor ?? profile.backwardFactor))) / flopsPerSecond
+  return Math.max(1, Math.min(profile.microBatch, Math.floor(longStep / seconds)))
+}
+
+/** Of calls made in turns, the first turn left out. */
+async function medianMs(
+  clock: Clock,
+  calls: readonly ((turn: number) => Promise<unknown>)[],
+): Promise<readonly Millis[]> {
+  const began = clock.now()
+  const times = calls.map((): Millis[] => [])
+  for (let turn = 0; turn < most && (turn < least || clock.now() - began < budgetMs); turn++)
+    for (const [index, call] of calls.entries()) {
+      const before = clock.now()
+      await call(turn)
+      times[index]?.push(clock.now() - before)
+    }
+  return times.map((each) => {
+    const measured = each.slice(1).sort((a, b) => a - b)
+    return measured[Math.floor(measured.length / 2)] ?? 0
+  })
+}

@@ -1,0 +1,124 @@
+/**
+ * What a pool was promised beside what it came to: samples a second by the plan in force, and as measured. Real agents,
+ * four of the pools in network namespaces whose lines decide, two the demos', whose agents share this machine's processors.
+ * `npm run bench -- forecast [--only "one slow PC"] [--json]`. Shapes namespaces of this machine, so it needs root.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { profileOf } from '../../main/core/model/profile.ts'
+import { createCostModel } from '../../main/core/planner/cost.ts'
+import { runPool, type DemoPeer } from '../../main/cli/demo/pool-run.ts'
+import type { EndedJob } from '../../main/cli/follow.ts'
+import { InvalidInputError, InvariantError } from '../../shared/errors.ts'
+import { jobFile, type JobFile } from '../../shared/job/spec.ts'
+import { createRng, nextInt } from '../../shared/random.ts'
+import { whyNoNamespaces } from './average/namespaces.ts'
+import { cases, memoryShare, microBatch, side, type ForecastCase } from './forecast/cases.ts'
+import { layNetwork } from './forecast/network.ts'
+import { quietTerminal } from './quiet-terminal.ts'
+
+const agentEntry = join(import.meta.dirname, '../../main/agent/index.ts')
+const samples = 1024
+
+const figures = z.object({ samplesPerSecond: z.number() })
+const report = z.object({ comparison: z.object({ forecast: figures, truth: figures }) })
+
+async function writeData(path: string): Promise<void> {
+  const rng = createRng(1)
+  const rows = Array.from({ length: samples }, () => {
+    const label = nextInt(rng, 10)
+    const values = Array.from({ length: side * side }, (_, pixel) =>
+      pixel % 10 === label ? 255 : nextInt(rng, 64),
+    )
+    return [...values, label].join()
+  })
+  await writeFile(path, `${rows.join('\n')}\n`)
+}
+
+const jobOf = (one: ForecastCase, path: string): JobFile =>
+  jobFile.parse({
+    name: one.name,
+    model: one.graph,
+    data: { type: 'csv', path },
+    recipe: {
+      schedule: { microBatch },
+      codec: 'fp32',
+      sync: { averageEveryUpdates: one.averageEveryUpdates },
+    },
+    target: { updates: one.updates },
+    validation: { share: 0.0625 },
+    gathering: { peers: one.places.length },
+  })
+
+function budgetOf({ graph }: ForecastCase, { recipe }: JobFile): number {
+  const cost = createCostModel({ peers: [], links: [], defaultLatencySeconds: 0 }, profileOf(graph, recipe))
+  return Math.ceil(memoryShare * cost.memoryBytes([0, graph.layers.length]))
+}
+
+async function comparisonOf({ name, result }: EndedJob) {
+  if (result.model === null) throw new InvariantError(`${name} ended without a model`)
+  const { comparison } = report.parse(JSON.parse(await readFile(join(result.model, 'report.json'), 'utf8')))
+  const [promised, measured] = [comparison.forecast.samplesPerSecond, comparison.truth.samplesPerSecond]
+  return { promised, measured, ratio: measured / promised }
+}
+
+/** Who holds what, in one line. */
+function planInWords({ plan, members }: EndedJob): string {
+  const names = new Map(members.map(({ peer, displayName }) => [peer, displayName]))
+  const clusters = plan?.layout.clusters ?? []
+  return clusters
+    .map(({ stages }) =>
+      stages
+        .map(({ peer, layers, codec }) => `${names.get(peer) ?? peer} ${layers.join('-')} ${codec ?? ''}`)
+        .join('→ '),
+    )
+    .join(' | ')
+}
+
+async function runCase(one: ForecastCase, folder: string) {
+  const path = join(folder, 'data.csv')
+  await writeData(path)
+  const job = jobOf(one, path)
+  const memoryBytes = budgetOf(one, job)
+  const network = layNetwork(one.places, one.homes)
+  try {
+    const peers = one.places.map(({ computeShare }, pc): DemoPeer => ({
+      name: `pc-${pc + 1}`,
+      memoryBytes,
+      address: network.address(pc),
+      within: network.within(pc),
+      ...(computeShare === undefined ? {} : { computeShare }),
+    }))
+    const ended = await runPool({
+      ...{ agentEntry, folder, backend: 'kernels', peers, job, terminal: quietTerminal, run: one.name },
+    })
+    return { ended, ...(await comparisonOf(ended)) }
+  } finally {
+    network.clear()
+  }
+}
+
+/** @param only - names of cases; none: all @throws InvalidInputError without root */
+export async function benchForecast(only: readonly string[] = []): Promise<Record<string, number>> {
+  const reason = whyNoNamespaces()
+  if (reason !== undefined) throw new InvalidInputError(reason)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+  const found: Record<string, number> = {}
+  for (const one of cases) {
+    if (only.length > 0 && !only.includes(one.name)) continue
+    const folder = await mkdtemp(join(tmpdir(), 'rookery-bench-'))
+    try {
+      const { ended, promised, measured, ratio } = await runCase(one, folder)
+      process.stderr.write(`${one.name}: ${planInWords(ended)}, ${ended.result.seconds.toFixed(1)} s\n`)
+      found[`${one.name}: promised samples/s`] = promised
+      found[`${one.name}: measured samples/s`] = measured
+      found[`${one.name}: measured / promised`] = ratio
+    } finally {
+      if (process.env['KEEP'] === undefined) await rm(folder, { recursive: true, force: true })
+      else process.stderr.write(`${folder}\n`)
+    }
+  }
+  return found
+}

@@ -1,0 +1,80 @@
+/** Pools whose lines decide how fast they train. */
+import { modelGraph, type ModelGraph } from '../../../shared/model/graph.ts'
+import type { Line, Place } from './network.ts'
+
+export interface ForecastCase {
+  readonly name: string
+  /** One PC each; the first hosts. */
+  readonly places: readonly (Place & { readonly computeShare?: number })[]
+  /** Lines of the homes to each other. */
+  readonly homes: readonly Line[]
+  readonly graph: ModelGraph
+  readonly averageEveryUpdates: number
+  readonly updates: number
+}
+
+/** Side of the images. */
+export const side = 32
+
+/**
+ * Small convolutions, whose borders are wide for what they compute: 64 kB a sample. At 20 Mbit/s a micro-batch of 16 takes
+ * 0.4 s over any of them, and a stage some hundredths of a second to compute.
+ */
+const graphOf = (name: string, head: readonly Readonly<Record<string, unknown>>[]) =>
+  modelGraph.parse({
+    ...{ format: 'rookery-model/1', name, task: 'classify', loss: { type: 'cross-entropy' } },
+    input: { type: 'values', shape: [side, side, 1] },
+    layers: [
+      { type: 'conv2d', name: 'first', filters: 16, kernel: 3 }, // [32, 32, 16]
+      ...Array.from({ length: 5 }, (_, index) => [
+        { type: 'relu', name: `relu-${index}` },
+        { type: 'conv2d', name: `conv-${index}`, filters: 16, kernel: 1 },
+      ]).flat(),
+      { type: 'flatten', name: 'flatten' }, // [16384]
+      ...head,
+      { type: 'dense', name: 'head', units: 10 },
+    ],
+  })
+
+const wideBorders = graphOf('wide-borders', [])
+/** And 4 MB to average, most of them in one layer. */
+const manyParameters = graphOf('many-parameters', [{ type: 'dense', name: 'wide', units: 64 }])
+
+export const microBatch = 16
+/** Of the memory that the whole model takes: nobody can hold all of it. */
+export const memoryShare = 0.75
+
+const at = (up: number, down: number) => ({ home: 0, up, down })
+const oneStreet = { homes: [{}], graph: wideBorders, averageEveryUpdates: 5 }
+
+export const cases: readonly ForecastCase[] = [
+  {
+    ...oneStreet,
+    name: '20 and 100 Mbit/s up',
+    places: [at(20, 100), at(20, 100), at(100, 100), at(100, 100)],
+    updates: 25,
+  },
+  {
+    name: 'two homes, each a LAN',
+    places: [0, 0, 1, 1].map((home) => ({ home })),
+    homes: [
+      { up: 20, down: 100 },
+      { up: 20, down: 100 },
+    ],
+    graph: manyParameters,
+    averageEveryUpdates: 2,
+    updates: 40,
+  },
+  {
+    ...oneStreet,
+    name: 'one slow PC',
+    places: [at(50, 100), at(50, 100), { ...at(50, 100), computeShare: 0.25 }],
+    updates: 40,
+  },
+  {
+    ...oneStreet,
+    name: 'one slow uplink',
+    places: [at(100, 100), at(100, 100), at(5, 100)],
+    updates: 60,
+  },
+]

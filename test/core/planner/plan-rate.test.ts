@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { planRates } from '../../../main/core/planner/plan-rate.ts'
+import type { Plan } from '../../../shared/plan/plan.ts'
+import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
+
+const layer = {
+  name: 'layer',
+  parameterBytes: 600,
+  activationBytesPerSample: 1000,
+  workingBytesPerSample: 1,
+  keptBytesPerSample: 1,
+  flopsPerSample: 1,
+}
+const profile: ModelProfile = {
+  ...{ name: 'two', layers: [layer, layer], stateFactor: 0, microBatch: 1, inFlight: 9, accumulate: 1 },
+  ...{ averageEveryUpdates: 1, backwardFactor: 3, keepingBackwardFactor: 2, codec: 'auto' },
+}
+
+const poolOf = (links: Pool['links'] = []): Pool => ({
+  peers: ['a', 'b', 'c', 'd'].map((id) => ({
+    ...{ id, memoryBytes: 1e9, flopsPerSecond: 1e9 },
+    ...{ uploadBytesPerSecond: 4000, downloadBytesPerSecond: 1e9 },
+  })),
+  links,
+  defaultLatencySeconds: 0,
+})
+
+type Stage = Plan['layout']['clusters'][number]['stages'][number]
+const stage = (peer: string, from: number, more: Partial<Stage> = {}): Stage => ({
+  ...{ peer, layers: [from, from + 1], memoryBytes: 0, secondsPerMicroBatch: 0 },
+  ...more,
+})
+
+function planOf(clusters: readonly Stage[][]): Plan {
+  return {
+    ...{
+      number: 1,
+      accumulate: 1,
+      inFlight: clusters.map(() => 9),
+      active: clusters.map((_, index) => index),
+    },
+    layout: {
+      clusters: clusters.map((stages) => ({ stages, samplesPerSecond: 0 })),
+      ...{ rings: [], unused: [], samplesPerSecond: 0, averagingSeconds: 0 },
+    },
+  }
+}
+
+describe('the rate of a plan in force', () => {
+  it('is that of the codecs in the plan, not of the smallest there is', () => {
+    const rateWith = (codec: Stage['codec']) =>
+      planRates(poolOf(), profile, planOf([[stage('a', 0, { codec }), stage('b', 1)]]))[0]
+    expect(rateWith('fp32')).toBeCloseTo(4, 5)
+    expect(rateWith('bf16')).toBeCloseTo(8, 3)
+    // A border that names no codec is whole.
+    expect(rateWith(undefined)).toBeCloseTo(4, 5)
+  })
+
+  it('is that of stages that recompute where the plan says so, whatever room they have', () => {
+    const slow: Pool = { ...poolOf(), peers: poolOf().peers.map((peer) => ({ ...peer, flopsPerSecond: 1 })) }
+    const rateWith = (recompute: boolean) =>
+      planRates(slow, profile, planOf([[stage('a', 0, { recompute }), stage('b', 1)]]))[0]
+    expect(rateWith(true)).toBeCloseTo(1 / 4, 9)
+    expect(rateWith(false)).toBeCloseTo(1 / 3, 9)
+  })
+
+  it('waits for averages on the way between two homes, where that is narrower than an upload', () => {
+    const whole = (peer: string): Stage => ({ ...stage(peer, 0), layers: [0, 2] })
+    const plan = planOf([[whole('a')], [whole('b')]])
+    // 2 · 1/2 · 1200 bytes for one sample: at 4000 bytes a second by the upload, at 300 by the way.
+    expect(planRates(poolOf(), profile, plan)[0]).toBeCloseTo(4000 / 1200, 9)
+    const narrow = poolOf([{ between: ['a', 'b'], bytesPerSecond: 300 }])
+    expect(planRates(narrow, profile, plan)[0]).toBeCloseTo(300 / 1200, 9)
+  })
+
+  it('counts all rings over one way, and what comes down to a member of several', () => {
+    // Both stages of one cluster average with the one peer that holds all layers in the other.
+    const plan = planOf([[{ ...stage('a', 0), layers: [0, 2] }], [stage('b', 0), stage('c', 1)]])
+    const narrow = poolOf()
+    const [a, ...rest] = narrow.peers
+    const pool = { ...narrow, peers: [{ ...a!, downloadBytesPerSecond: 600 }, ...rest] }
+    // Its 600 bytes a ring go up at 4000 and come down at 600, one ring after the other.
+    expect(planRates(pool, profile, plan)[0]).toBeCloseTo(600 / 1200, 9)
+  })
+})

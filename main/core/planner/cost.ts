@@ -124,7 +124,6 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     (b * between(sums.f, stage.layers) * (1 + factorOf(stage))) / peerAt(stage.peer).flopsPerSecond
   const loadOf = ({ peer, layers: run }: Stage) =>
     transferSeconds(between(sums.p, run), peerAt(peer).uploadBytesPerSecond)
-
   const ringLatency = createRingLatency(pool, links)
   const presence = createPresence(pool)
   const base = { links, cutBytes, sentShare, peerAt, computeSeconds, loadOf, presence }

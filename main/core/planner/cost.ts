@@ -93,11 +93,7 @@ const codingSecondsPerByte: Readonly<Record<Codec, Seconds>> = {
 export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
   const { microBatch: b, inFlight: K, stateFactor: s, backwardFactor, layers } = profile
   const links = createLinkTable(pool)
-  const sums = {
-    p: sumsOf(layers.map((layer) => layer.parameterBytes)),
-    w: sumsOf(layers.map((layer) => layer.workingBytesPerSample)),
-    f: sumsOf(layers.map((layer) => layer.flopsPerSample)),
-  }
+  const sums = sumsOfLayers(layers)
   const sentShare = bytesShare(profile.codec === 'auto' ? 'int8' : profile.codec)
   const cutBytes = cutBytesOf(profile, sentShare)
   const between = (values: Float64Array, [from, to]: LayerRange) => (values[to] ?? 0) - (values[from] ?? 0)
@@ -151,6 +147,13 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     },
   }
 }
+
+/** Prefix sums of weights, working memory and work. */
+const sumsOfLayers = (layers: ModelProfile['layers']) => ({
+  p: sumsOf(layers.map((layer) => layer.parameterBytes)),
+  w: sumsOf(layers.map((layer) => layer.workingBytesPerSample)),
+  f: sumsOf(layers.map((layer) => layer.flopsPerSample)),
+})
 
 function cutBytesOf({ microBatch, layers }: ModelProfile, sentShare: number): Float64Array {
   const sent = layers.map((layer) => microBatch * layer.activationBytesPerSample * sentShare)

@@ -63,7 +63,7 @@ describe('names that may not change unnoticed', () => {
         networkIsMetered: false,
       },
       network: { port: 0, address: '0.0.0.0', localDiscovery: true },
-      engine: { backend: 'auto' },
+      engine: { backend: 'auto', threads: 0 },
     })
   })
 

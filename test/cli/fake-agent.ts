@@ -21,6 +21,7 @@ const { values } = parseArgs({
     address: { type: 'string' },
     port: { type: 'string' },
     backend: { type: 'string', default: 'auto' },
+    threads: { type: 'string' },
     'no-local-discovery': { type: 'boolean', default: false },
     attached: { type: 'boolean', default: false },
     rejoin: { type: 'boolean', default: false },

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import type { WireHeader } from '../../shared/messages/wire.ts'
-import { type Rng, createRng } from '../../shared/random.ts'
+import { type Rng, createRng, seedFrom } from '../../shared/random.ts'
 import { minute, second } from '../../shared/units.ts'
 import { type Member, type Scenario, type ScenarioSettings, smallJob, startScenario } from './pool.ts'
 
@@ -46,6 +46,8 @@ interface Stroke {
 
 /** Something happens to the victim at once; the promise-maker repairs it afterwards. */
 interface Fault {
+  /** All the while the clocks of the PCs are wrong, each in its own way. */
+  readonly skewed?: true
   readonly strike: (stroke: Stroke) => void
   readonly repair?: (stroke: Stroke) => Promise<void>
   /** The message that set it off comes again, so much later. */
@@ -125,8 +127,9 @@ const faults: Readonly<Record<string, Fault>> = {
   // No honest peer sends these: they are refused, and change nothing.
   double: { strike: () => undefined, againMs: 0 },
   stale: { strike: () => undefined, againMs: 2 * second },
+  skew: { strike: () => undefined, skewed: true },
 }
-const unharmed: readonly string[] = ['freeze', 'slow', 'double', 'stale', 'pause', 'leave']
+const unharmed: readonly string[] = ['freeze', 'slow', 'double', 'stale', 'pause', 'leave', 'skew']
 
 interface Plot {
   readonly moment: Moment
@@ -160,6 +163,12 @@ async function advanceUntil({ clock }: Scenario, condition: () => boolean, step:
   while (!condition() && clock.now() < 20 * minute) await clock.advance(step)
 }
 
+/** Some begin hours apart, and a second of one is up to 1.25 of another. */
+const skewsOf = (seed: number) => (name: string) => {
+  const rng = createRng(seedFrom(seed, 'skew', name))
+  return { aheadMs: Math.round(rng.next() * 4 * 60 * minute), rate: 0.9 + 0.2 * rng.next() }
+}
+
 async function play(seed: number): Promise<void> {
   const rng = createRng(seed)
   const plot = plotOf(seed, rng)
@@ -174,6 +183,7 @@ async function play(seed: number): Promise<void> {
   const settings: ScenarioSettings = {
     ...{ memories: sizes, seed, flopsPerSecond: 1e6, engineMs: [10, 30] },
     spec: smallJob({ updates, everyUpdates: 4 }),
+    ...(fault.skewed === undefined ? {} : { skewOf: skewsOf(seed) }),
     again(from, to, { header }) {
       if (!isMoment(from, to, header)) return undefined
       const [victim, other] = plot.atReceiver ? [to, from] : [from, to]

@@ -1,6 +1,7 @@
 /**
  * Every kind of fault at every kind of moment: the n-th message of a type sets it off, at one of the two it travels
- * between. `npm run scenarios` tries ten times as many; `FAULT_SEED=42` one, and prints its tale.
+ * between. `npm run scenarios` tries ten times as many; `FAULT_SEED=42` one, and prints its tale; FAULT_FROM=1000 FAULT_SEEDS=1500
+ * those in between.
  */
 import { describe, expect, it } from 'vitest'
 import type { WireHeader } from '../../shared/messages/wire.ts'
@@ -11,6 +12,7 @@ import { type Member, type Scenario, type ScenarioSettings, smallJob, startScena
 const one = process.env['FAULT_SEED']
 const usual = process.env['npm_lifecycle_event'] === 'scenarios' ? 10_000 : 1000
 const many = Number(process.env['FAULT_SEEDS'] ?? usual)
+const begin = Number(process.env['FAULT_FROM'] ?? 0)
 /** In a test of its own each, so that a failing run names them and the event loop gets its turn. */
 const perTest = 50
 const updates = 8
@@ -220,7 +222,9 @@ function expectEachOnce(scenario: Scenario, tale: string): void {
 
 describe('a pool that meets a fault', () => {
   const first =
-    one === undefined ? Array.from({ length: Math.ceil(many / perTest) }, (_, k) => k * perTest) : []
+    one === undefined
+      ? Array.from({ length: Math.ceil((many - begin) / perTest) }, (_, k) => begin + k * perTest)
+      : []
   it.each(first)('trains to the end, whatever and whenever (seeds from %i)', async (from) => {
     for (let seed = from; seed < Math.min(many, from + perTest); seed++) await play(seed)
   })

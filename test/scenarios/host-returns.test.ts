@@ -15,21 +15,21 @@ async function dieAt(
   afterUpdate: number,
   settings: ScenarioSettings,
 ): Promise<Scenario | undefined> {
-  const begun: { scenario?: Scenario } = {}
-  let dead = false
+  const begun: { scenario?: Scenario; dead?: true } = {}
   const scenario = await startScenario({
     ...settings,
     tap(_from, _to, { header }) {
-      if (dead || begun.scenario === undefined || momentOf(header) !== moment) return
+      if (begun.dead === true || begun.scenario === undefined || momentOf(header) !== moment) return
       if (begun.scenario.host.participation.view().updates < afterUpdate) return
-      dead = true
+      begun.dead = true
       void begun.scenario.network.sever('host')
     },
   })
   begun.scenario = scenario
-  for (let waited = 0; !dead && scenario.host.participation.view().result === null && waited < 300; waited++)
+  const runs = () => scenario.host.participation.view().result === null
+  for (let waited = 0; begun.dead === undefined && runs() && waited < 300; waited++)
     await scenario.clock.advance(second)
-  return dead && scenario.host.participation.view().result === null ? scenario : undefined
+  return begun.dead === true && runs() ? scenario : undefined
 }
 
 async function play(seed: number, moment: string): Promise<void> {

@@ -1,16 +1,18 @@
 /**
  * Every kind of fault at every kind of moment: the n-th message of a type sets it off, at one of the two it travels
- * between. `npm run scenarios` tries ten times as many; `FAULT_SEED=42` one, and prints its tale.
+ * between. `npm run scenarios` tries ten times as many; `FAULT_SEED=42` one, and prints its tale; FAULT_FROM=1000 FAULT_SEEDS=1500
+ * those in between.
  */
 import { describe, expect, it } from 'vitest'
 import type { WireHeader } from '../../shared/messages/wire.ts'
-import { type Rng, createRng } from '../../shared/random.ts'
+import { type Rng, createRng, seedFrom } from '../../shared/random.ts'
 import { minute, second } from '../../shared/units.ts'
 import { type Member, type Scenario, type ScenarioSettings, smallJob, startScenario } from './pool.ts'
 
 const one = process.env['FAULT_SEED']
 const usual = process.env['npm_lifecycle_event'] === 'scenarios' ? 10_000 : 1000
 const many = Number(process.env['FAULT_SEEDS'] ?? usual)
+const begin = Number(process.env['FAULT_FROM'] ?? 0)
 /** In a test of its own each, so that a failing run names them and the event loop gets its turn. */
 const perTest = 50
 const updates = 8
@@ -46,6 +48,8 @@ interface Stroke {
 
 /** Something happens to the victim at once; the promise-maker repairs it afterwards. */
 interface Fault {
+  /** All the while the clocks of the PCs are wrong, each in its own way. */
+  readonly skewed?: true
   readonly strike: (stroke: Stroke) => void
   readonly repair?: (stroke: Stroke) => Promise<void>
   /** The message that set it off comes again, so much later. */
@@ -125,8 +129,9 @@ const faults: Readonly<Record<string, Fault>> = {
   // No honest peer sends these: they are refused, and change nothing.
   double: { strike: () => undefined, againMs: 0 },
   stale: { strike: () => undefined, againMs: 2 * second },
+  skew: { strike: () => undefined, skewed: true },
 }
-const unharmed: readonly string[] = ['freeze', 'slow', 'double', 'stale', 'pause', 'leave']
+const unharmed: readonly string[] = ['freeze', 'slow', 'double', 'stale', 'pause', 'leave', 'skew']
 
 interface Plot {
   readonly moment: Moment
@@ -160,6 +165,12 @@ async function advanceUntil({ clock }: Scenario, condition: () => boolean, step:
   while (!condition() && clock.now() < 20 * minute) await clock.advance(step)
 }
 
+/** Some begin hours apart, and a second of one is up to 1.25 of another. */
+const skewsOf = (seed: number) => (name: string) => {
+  const rng = createRng(seedFrom(seed, 'skew', name))
+  return { aheadMs: Math.round(rng.next() * 4 * 60 * minute), rate: 0.9 + 0.2 * rng.next() }
+}
+
 async function play(seed: number): Promise<void> {
   const rng = createRng(seed)
   const plot = plotOf(seed, rng)
@@ -174,6 +185,7 @@ async function play(seed: number): Promise<void> {
   const settings: ScenarioSettings = {
     ...{ memories: sizes, seed, flopsPerSecond: 1e6, engineMs: [10, 30] },
     spec: smallJob({ updates, everyUpdates: 4 }),
+    ...(fault.skewed === undefined ? {} : { skewOf: skewsOf(seed) }),
     again(from, to, { header }) {
       if (!isMoment(from, to, header)) return undefined
       const [victim, other] = plot.atReceiver ? [to, from] : [from, to]
@@ -210,7 +222,9 @@ function expectEachOnce(scenario: Scenario, tale: string): void {
 
 describe('a pool that meets a fault', () => {
   const first =
-    one === undefined ? Array.from({ length: Math.ceil(many / perTest) }, (_, k) => k * perTest) : []
+    one === undefined
+      ? Array.from({ length: Math.ceil((many - begin) / perTest) }, (_, k) => begin + k * perTest)
+      : []
   it.each(first)('trains to the end, whatever and whenever (seeds from %i)', async (from) => {
     for (let seed = from; seed < Math.min(many, from + perTest); seed++) await play(seed)
   })

@@ -14,6 +14,7 @@ import { createFakeBatches } from '../fakes/batches.ts'
 import { createVirtualClock, type VirtualClock } from '../fakes/clock.ts'
 import { createFakeEngine } from '../fakes/engine.ts'
 import { createFakeNetwork, type FakeNetwork } from '../fakes/links.ts'
+import { skewedClock, type Skew } from '../fakes/skewed-clock.ts'
 
 export const job = 'a'.repeat(64)
 const classes = 4
@@ -73,6 +74,8 @@ export interface ScenarioSettings {
   readonly spec?: JobSpec
   /** Bytes each peer lends; the first is the host's. */
   readonly memories: readonly number[]
+  /** The host begins with so many PCs; default those of `memories`. */
+  readonly awaits?: number
   readonly clusters?: number
   readonly seed?: number
   readonly continueFrom?: FinishedModel
@@ -80,6 +83,10 @@ export interface ScenarioSettings {
   readonly resume?: SavedRun
   /** Milliseconds of an engine call; default 1 to 5. */
   readonly engineMs?: readonly [number, number]
+  /** A message is under way for so long; default 1 to 5. */
+  readonly delayMs?: readonly [number, number]
+  /** How wrong the clock of a PC is; default right. */
+  readonly skewOf?: (name: string) => Skew
   /** What each PC's benchmark says; default 1e9. */
   readonly flopsPerSecond?: number
   /** What the host knows of its PCs from earlier jobs, and hears at the end of this one. */
@@ -135,6 +142,11 @@ const shardStore = ({ seed, data }: JobSpec, taught: Taught): ShardStore => ({
     }),
 })
 
+const delayOf = ({ delayMs = [1, 5] }: ScenarioSettings) => delayMs
+const awaitedBy = ({ awaits, memories }: ScenarioSettings) => awaits ?? memories.length
+const clockOf = (name: string, clock: VirtualClock, { skewOf }: ScenarioSettings) =>
+  skewOf === undefined ? clock : skewedClock(clock, skewOf(name))
+
 /** Start a host and its members; they gather at once. */
 export async function startScenario(settings: ScenarioSettings): Promise<Scenario> {
   const {
@@ -152,7 +164,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
   const network = createFakeNetwork({
     clock,
     seed,
-    delayMs: [1, 5],
+    delayMs: delayOf(settings),
     tap: (from, to, message) => {
       tap(from, to, message, clock.now())
     },
@@ -188,7 +200,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     const engine = createFakeEngine({ clock, delay: () => least + (most - least) * rng.next() })
     return {
       links: network.linksOf(name),
-      clock,
+      clock: clockOf(name, clock, settings),
       log,
       engine,
       store: shardStore(spec, taught),
@@ -206,7 +218,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
   const hosted: HostedJob = {
     job,
     spec,
-    gathering: { peers: memories.length, deadlineSeconds: 60, clusters },
+    gathering: { peers: awaitedBy(settings), deadlineSeconds: 60, clusters },
     device: device('host', memories[0]!),
     continueFrom,
     ...(settings.resume === undefined ? {} : { resume: settings.resume }),

@@ -45,7 +45,8 @@ describe('the messages between agents', () => {
           'replan',
         ],
         ...['resume-request', 'roster', 'round-abandoned', 'round-ready', 'shard-piece', 'shard-refused'],
-        ...['shard-request', 'stage-finished', 'stage-ready', 'start', 'validate', 'validated'],
+        ...['shard-request', 'stage-finished', 'stage-ready', 'stage-report', 'stand-by'],
+        ...['start', 'validate', 'validated'],
       ].sort(),
     )
   })

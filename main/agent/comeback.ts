@@ -10,6 +10,9 @@ import type { KeptFile } from './kept-file.ts'
 /** A host that is not back by then was ended for good, or its PC is off. */
 const givesUpAfterMs = 12 * hour
 const firstWaitMs = second
+/** A host's agent that crashed is back by then: nobody should add much to that. */
+const soonMs = minute
+const longestSoonMs = 2 * second
 const longestWaitMs = minute
 /** A host's agent that was just started answers before it has opened its job again. */
 const unknownForMs = minute
@@ -105,8 +108,10 @@ export class Comeback {
   async #attempt(invite: string, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#ports
     const untilMs = clock.now() + givesUpAfterMs
+    const soonUntilMs = clock.now() + soonMs
     let unknownSinceMs: Millis | undefined
-    for (let waitMs: Millis = 0; clock.now() < untilMs; waitMs = nextWait(waitMs)) {
+    const next = (waitMs: Millis) => nextWait(waitMs, clock.now() < soonUntilMs)
+    for (let waitMs: Millis = 0; clock.now() < untilMs; waitMs = next(waitMs)) {
       await clock.sleep(waitMs, signal)
       if (!this.#ports.isFree()) continue
       try {
@@ -126,7 +131,8 @@ export class Comeback {
   }
 }
 
-const nextWait = (waitMs: Millis): Millis => Math.min(longestWaitMs, Math.max(firstWaitMs, 2 * waitMs))
+const nextWait = (waitMs: Millis, isSoon: boolean): Millis =>
+  Math.min(isSoon ? longestSoonMs : longestWaitMs, Math.max(firstWaitMs, 2 * waitMs))
 
 function nameOf(invite: string): string | null {
   try {

@@ -75,6 +75,8 @@ export const jobResult = z.object({
   samples: amount,
   /** Trained in vain: lost with PCs that were gone from one moment to the next. Of hosts. */
   lostSamples: amount.optional(),
+  /** In the model twice within one pass over the data. Only a host knows. */
+  doubledSamples: amount.optional(),
   seconds: amount,
   bytesSent,
   maxStaleness: amount,

@@ -59,7 +59,7 @@ const rosterEntry = z.strictObject({
 })
 
 /** What one peer measured of the way to another. */
-const linkReport = z.strictObject({
+export const linkReport = z.strictObject({
   peer: peerId,
   roundTripSeconds: z.number().positive(),
   bytesPerSecond: z.number().positive(),
@@ -115,13 +115,15 @@ const cursor = z.tuple([index, count])
 /** More new plans within one epoch are possible, but then the oldest is forgotten and some rows may come twice. */
 export const mostCuts = 64
 /**
- * How far a model was trained. `samples` are in it, `lost` were trained in vain. `cuts`: how the data was shared out
+ * How far a model was trained. `samples` are in it, `lost` were trained in vain, `doubled` are in it twice within an
+ * epoch. `cuts`: how the data was shared out
  * since the epoch that is not used up began; one cursor for each cluster, a new cut with each new plan.
  */
 export const trained = z.strictObject({
   updates: count,
   samples: count,
   lost: count.default(0),
+  doubled: count.default(0),
   cuts: z.array(z.array(cursor).min(1).max(10_000)).max(mostCuts).default([]),
 })
 /**
@@ -131,10 +133,32 @@ export const trained = z.strictObject({
 export const assignment = message('assignment', { spec: jobSpec, proposal: plan, from: trained })
 /** Host to member: the active clusters changed; your stage stays as it is. */
 export const replan = message('replan', { proposal: plan, reason: sentence })
+/**
+ * Member to host: what I hold. Said until it is answered to a host that was gone, and once when my stage breaks.
+ * `layout`: the plan that cut my stage, 0 without one; `whole`: it can go on where it stands.
+ */
+export const stageReport = message('stage-report', {
+  layout: planNumber,
+  stage: z.enum(['none', 'broken', 'whole', 'finished']),
+  /** Where my cluster stood in the data under that plan, as far as my stage saw it. */
+  cursor: cursor.optional(),
+  /** My owner wants me to pause. */
+  pausing: z.boolean(),
+})
+/** Host to member: "the pool went on without your stage; let it go and wait for the next plan." */
+export const standBy = message('stand-by', { reason: sentence })
 /** Member to host. */
 export const stageReady = message('stage-ready', {})
-/** Either way: a piece of a stage's numbers; one float32 tensor, elements [offset, offset+length) of all `total`. */
-export const parameters = message('parameters', { layers: layerRange, offset: count, total: count })
+/**
+ * Either way: a piece of a stage's numbers; one float32 tensor, elements [offset, offset+length) of all `total`. Of a
+ * stage that trains: `cursor`, where its cluster stood in the data when they were read.
+ */
+export const parameters = message('parameters', {
+  layers: layerRange,
+  offset: count,
+  total: count,
+  cursor: cursor.optional(),
+})
 /**
  * Either way: send me the numbers of these layers, as `parameters` pieces; with `optimizer`, each of its moments follows
  * as one more vector of the same length.
@@ -201,7 +225,7 @@ export const progress = message('progress', {
   samples: count,
   /** Of these, so many are in the other clusters' numbers, too. */
   averagedSamples: count.default(0),
-  /** Of the root only: where its cluster stands in the data. */
+  /** Where its cluster stands in the data by what this stage has trained; of the root: what all its stages have. */
   cursor: cursor.optional(),
   /** Of the leaf only: what the training loss was since the last report. */
   training: tally.optional(),
@@ -248,7 +272,7 @@ export const jobEnded = message('job-ended', {
 
 const headers = [
   joinRequest, admitted, refused, jobSummaryRequest, jobSummary,
-  roster, measureLinks, probe, probeReply, links, assignment, replan, stageReady, parameters, parametersRequest, start,
+  roster, measureLinks, probe, probeReply, links, assignment, replan, stageReport, standBy, stageReady, parameters, parametersRequest, start,
   shardRequest, shardPiece, shardRefused,
   activation, gradient, judged, endOfStream,
   roundReady, chunk, roundWhole, roundAbandoned, roundHeld,

@@ -107,12 +107,24 @@ describe('a pool of two clusters', () => {
     holding = members.filter((member) => held.includes(member.peer)).map(({ displayName }) => displayName)
   })
 
-  it('stops in a sentence when its host is killed, keeps what it trained, and can train another job', async () => {
+  it('trains on where a cluster is whole when its host is killed, else ends in a sentence, and can train another job', async () => {
     const members = ['ann', 'cem', 'dan'].map(peer)
+    const broken = clusterOf(await peer('ben').until('training', trains(run.job)), 'ben')
     await peer('ben').kill()
     for (const member of members) {
-      const result = await member.resultOf(run.job)
       const holds = holding.includes(member.name)
+      if (holds && !broken.includes(member.name)) {
+        const gone = await member.until('the loss of its host', ({ log }) =>
+          log.some(({ text }) => text.startsWith('the host is gone (')),
+        )
+        const own = ({ members: seen }: JobView) =>
+          seen.find(({ displayName }) => displayName === member.name)?.samples ?? 0
+        await member.until('more samples', (view) => own(view) > own(gone))
+        await member.client.command('leave', {})
+        expect(await member.resultOf(run.job)).toMatchObject({ outcome: 'stopped' })
+        continue
+      }
+      const result = await member.resultOf(run.job)
       expect(result.outcome).toBe('failed')
       expect(result.reason).toMatch(/^the host is gone \(.+\)/)
       expect(result.reason.endsWith('; what this PC trained is saved')).toBe(holds)

@@ -104,6 +104,7 @@ export interface ScenarioSettings {
 export interface Scenario {
   readonly clock: VirtualClock
   readonly network: FakeNetwork
+  /** The newest one. */
   readonly host: Member
   readonly members: readonly Member[]
   readonly taught: Taught
@@ -117,6 +118,8 @@ export interface Scenario {
   lose(name: string): Promise<void>
   /** The PC that is gone starts its agent anew and asks to join. */
   comeBack(name: string, memoryBytes: number): Promise<Member>
+  /** The host's PC is gone and starts its agent anew: it goes on with what it wrote down last. */
+  hostAgain(): void
   /** Let time pass until the host's view says so. */
   until(condition: (view: Omit<JobView, 'invite'>) => boolean): Promise<void>
   /** Let time pass until the job is over for this PC. */
@@ -146,6 +149,13 @@ const delayOf = ({ delayMs = [1, 5] }: ScenarioSettings) => delayMs
 const awaitedBy = ({ awaits, memories }: ScenarioSettings) => awaits ?? memories.length
 const clockOf = (name: string, clock: VirtualClock, { skewOf }: ScenarioSettings) =>
   skewOf === undefined ? clock : skewedClock(clock, skewOf(name))
+/** What a vault gives back: the newest book with the newest checkpoint. @throws InvariantError when nothing was written */
+function lastRunOf(runs: readonly SavedRun[]): SavedRun {
+  const newest = runs.at(-1)
+  if (newest === undefined) throw new InvariantError('the host wrote nothing down')
+  const checkpoint = runs.findLast((run) => run.checkpoint !== undefined)?.checkpoint
+  return structuredClone({ book: newest.book, checkpoint })
+}
 
 /** Start a host and its members; they gather at once. */
 export async function startScenario(settings: ScenarioSettings): Promise<Scenario> {
@@ -227,15 +237,15 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
       Promise.resolve({ job, peer, role: 'member', expiresAt: 1, signature: '0'.repeat(128) }),
     checkSecret: (secret) => (secret === 'secret' ? undefined : 'wrong-secret'),
   }
-  const hostPorts = {
-    ...portsOf('host'),
-    plan: (request: LayoutRequest) => Promise.resolve(layoutOfJob(request)),
+  function startHost(changes: Partial<HostedJob> = {}): Member {
+    const ports = {
+      ...portsOf('host'),
+      plan: (request: LayoutRequest) => Promise.resolve(layoutOfJob(request)),
+    }
+    const participation = hostJob(ports, { ...hosted, ...changes }, () => undefined)
+    return { name: 'host', participation, savedStages: ports.savedStages }
   }
-  const host = {
-    name: 'host',
-    participation: hostJob(hostPorts, hosted, () => undefined),
-    savedStages: hostPorts.savedStages,
-  }
+  let host = startHost()
 
   async function join(name: string, memoryBytes: number): Promise<Member> {
     const ports = portsOf(name)
@@ -258,7 +268,14 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     members.push(await join(`pc-${index + 1}`, memoryBytes))
 
   return {
-    ...{ clock, network, host, members, taught, savedModels, savedRuns, warnings, join },
+    ...{ clock, network, members, taught, savedModels, savedRuns, warnings, join },
+    get host() {
+      return host
+    },
+    hostAgain() {
+      network.restart('host')
+      host = startHost({ resume: lastRunOf(savedRuns) })
+    },
     comeBack(name, memoryBytes) {
       network.restart(name)
       return join(name, memoryBytes)

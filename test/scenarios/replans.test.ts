@@ -166,7 +166,9 @@ describe('a host that is started anew', () => {
     expect(view.plan!.number).toBeGreaterThan(run.book.planNumber)
     const curve = run.book.trainingCurve.filter(({ updates }) => updates <= from)
     expect(view.trainingCurve.slice(0, curve.length)).toEqual(curve)
-    const gave = new Map(run.book.members.map(({ peer, did }) => [peer, did.samples]))
+    const gave = new Map(
+      run.book.members.map(({ peer, did, doing }) => [peer, did.samples + (doing?.samples ?? 0)]),
+    )
     for (const { peer, samples } of view.members) if (peer !== 'host') expect(samples).toBe(gave.get(peer))
     await endWhole(after)
   })

@@ -46,7 +46,8 @@ describe('the messages between agents', () => {
         ],
         ...['resume-request', 'roster', 'round-abandoned', 'round-held', 'round-ready', 'round-whole'],
         ...['shard-piece', 'shard-refused'],
-        ...['shard-request', 'stage-finished', 'stage-ready', 'start', 'validate', 'validated'],
+        ...['shard-request', 'stage-finished', 'stage-ready', 'stage-report', 'stand-by'],
+        ...['start', 'validate', 'validated'],
       ].sort(),
     )
   })

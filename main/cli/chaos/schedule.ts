@@ -28,7 +28,7 @@ export interface Drawing {
 
 type Span = readonly [least: Millis, most: Millis]
 
-/** Around the ten seconds of silence after which a peer counts as lost: both sides of it happen. */
+/** Around the seconds of silence after which a peer counts as lost: both sides of it happen. */
 const lasting: Readonly<Record<FaultKind, Span>> = {
   kill: [2 * second, 8 * second],
   freeze: [3 * second, 20 * second],

@@ -10,7 +10,7 @@ import type { StageEngine, StateVector } from '../ports.ts'
 /** How far a model is: updates of each cluster, samples of all. */
 export type Trained = Header<'assignment'>['from']
 
-export const untrained: Trained = { updates: 0, samples: 0, lost: 0, cuts: [] }
+export const untrained: Trained = { updates: 0, samples: 0, lost: 0, doubled: 0, cuts: [] }
 
 export interface Checkpoint {
   readonly trained: Trained

@@ -40,6 +40,11 @@ export function peersOf(plan: Plan, cluster: number): readonly PeerId[] {
   return plan.layout.clusters[cluster]?.stages.map((stage) => stage.peer) ?? []
 }
 
+/** Everyone who holds a stage. */
+export function planPeers(plan: Plan): readonly PeerId[] {
+  return plan.layout.clusters.flatMap(({ stages }) => stages.map((stage) => stage.peer))
+}
+
 /** Everyone who holds a stage of an active cluster. */
 export function activePeers(plan: Plan): readonly PeerId[] {
   return plan.active.flatMap((cluster) => peersOf(plan, cluster))

@@ -13,6 +13,8 @@ export interface TransferTarget {
   readonly to: PeerId
   readonly job: string
   readonly plan: number
+  /** Where the cluster of the stage stood in the data when its numbers were read. */
+  readonly cursor?: [epoch: number, rows: number] | undefined
 }
 
 /** Send the numbers piece by piece, in order. @throws PeerLostError, AbortedError */
@@ -30,6 +32,7 @@ export async function sendState(
     plan: target.plan,
     layers: [from, to] as [number, number],
     total,
+    ...(target.cursor === undefined ? {} : { cursor: target.cursor }),
   }
   for (let offset = 0; offset === 0 || offset < total; offset += pieceElements) {
     const piece = state.values.subarray(offset, Math.min(total, offset + pieceElements))

@@ -142,12 +142,22 @@ function placesOf({ touched, next, whole, microBatch }: Lengths): (index: number
   }
 }
 
-/** Cuts of epochs that are used up mean nothing any more. @param most - more than so many are not remembered */
-export function withCut(cuts: Cuts, cut: readonly Cursor[], most: number): Cuts {
+/** Cuts of epochs that are used up mean nothing any more. */
+export function withCut(cuts: Cuts, cut: readonly Cursor[]): Cuts {
   const first = Math.min(...cut.map(([epoch]) => epoch))
   const meaning = (cursors: readonly Cursor[]) =>
     cursors.some(([epoch, rows]) => epoch > first || (epoch === first && rows > 0))
-  return [...cuts.filter(meaning), cut].slice(-most)
+  return [...cuts.filter(meaning), cut]
+}
+
+/** Rows of begun epochs that were trained as `all` the cuts say, and are shared out again by those that are `kept`. */
+export function rowsGivenAgain(trainSamples: number, all: Cuts, kept: Cuts): number {
+  if (all.length === kept.length) return 0
+  const positions = Uint32Array.from({ length: trainSamples }, (_, position) => position)
+  return touchedEpochs(kept).reduce((sum, epoch) => {
+    const left = new Set(restOf(positions, epoch, all))
+    return sum + restOf(positions, epoch, kept).filter((position) => !left.has(position)).length
+  }, 0)
 }
 
 export interface ValidationSettings {

@@ -58,7 +58,7 @@ describe.each(optimizers)('a checkpoint with $type', (optimizer) => {
     expect(numbers.values).toHaveLength(numbersLength(graph, whole, optimizer))
 
     const checkpoint = {
-      trained: { updates: 5, samples: 10, lost: 0, cuts: [] },
+      trained: { updates: 5, samples: 10, lost: 0, doubled: 0, cuts: [] },
       vectors: joinNumbers(graph, [numbers]),
     }
     const cuts: LayerRange[] = [[2, 3], [0, 2]] // prettier-ignore

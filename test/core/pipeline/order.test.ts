@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   createBatchOrder,
   type Cursor,
+  rowsGivenAgain,
   withCut,
   validationBatch,
   validationBatches,
@@ -104,7 +105,6 @@ describe('an order after a cut', () => {
       cuts = withCut(
         cuts,
         orders.map((order, index) => order.cursorAt(trains[index]!)),
-        64,
       )
     }
     return { seen, cuts }
@@ -116,6 +116,20 @@ describe('an order after a cut', () => {
     const { seen } = train([{ trains: [9, 3] }, { trains: [4, 4, 4] }])
     expect([...seen.keys()]).toEqual([0])
     expect(seen.get(0)!.sort((a, b) => a - b)).toEqual(all)
+  })
+
+  it('tells how many rows come twice where the oldest cuts are forgotten', () => {
+    const { seen, cuts } = train([{ trains: [3, 1] }, { trains: [2, 2, 2] }, { trains: [4] }])
+    expect(cuts).toHaveLength(3)
+    expect(rowsGivenAgain(96, cuts, cuts)).toBe(0)
+    for (const kept of [cuts.slice(-2), cuts.slice(-1)]) {
+      const [rest] = ordersOf(1, kept)
+      const given: number[] = []
+      for (let m = 0; rest!.batch(m).epoch === 0; m++) given.push(...rest!.batch(m).rows)
+      const twice = given.filter((row) => seen.get(0)!.includes(row)).length
+      expect(twice).toBeGreaterThan(0)
+      expect(rowsGivenAgain(96, cuts, kept)).toBe(twice)
+    }
   })
 
   it('never brings a row twice in an epoch, whoever trains how much under however many plans', () => {

@@ -38,6 +38,7 @@ const runAt = (updates: number): SavedRun => ({
         updates,
         samples: 10 * updates,
         lost: 0,
+        doubled: 0,
         cuts: [
           [
             [0, 4],
@@ -55,8 +56,12 @@ const runAt = (updates: number): SavedRun => ({
         device: { displayName: 'attic', backend: 'tfjs-wasm', memoryBytes: 1e9, flopsPerSecond: 1e9 },
         addresses: ['/ip4/192.0.2.1/tcp/1/p2p/peer-a'],
         did,
+        doing: { ...did, cursor: [1, 32] },
+        links: [{ peer: 'peer-b', roundTripSeconds: 0.02, bytesPerSecond: 1e6 }],
+        left: true,
       },
     ],
+    own: { did, links: [{ peer: 'peer-a', roundTripSeconds: 0.02, bytesPerSecond: 2e6 }] },
   },
   checkpoint: {
     updates,

@@ -1,7 +1,7 @@
 /** What a lost stage cannot take with it: the host keeps a whole model that is never much older than a minute or so. */
 import { second } from '../../../../shared/units.ts'
 import { planOf } from '../plan-in-force.ts'
-import { trainedOf } from './books.ts'
+import { dataLeft, trainedOf } from './books.ts'
 import { collect } from './collect.ts'
 import type { HostState } from './host-state.ts'
 import { keepRun } from './run-keeping.ts'
@@ -50,7 +50,8 @@ async function take(host: HostState, cluster: number, signal: AbortSignal): Prom
   const trained = trainedOf(host, cluster)
   const vectors = await collect(host, { cluster, optimizer: true }, signal)
   if (vectors === undefined) return false
-  host.checkpoint = { trained, vectors }
+  // While they were on their way the cluster trained on: what one stage has of it must not be given out again.
+  host.checkpoint = { trained: { ...trained, ...dataLeft(host) }, vectors }
   await keepRun(host)
   return true
 }

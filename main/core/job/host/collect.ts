@@ -4,6 +4,7 @@ import { second } from '../../../../shared/units.ts'
 import type { StateVector } from '../../ports.ts'
 import { joinNumbers, numbersLength } from '../checkpoint.ts'
 import { planOf } from '../plan-in-force.ts'
+import { noteCursor } from './books.ts'
 import { StateReceiver } from '../transfer.ts'
 import type { HostState } from './host-state.ts'
 
@@ -58,5 +59,6 @@ async function arrives(
 /** A piece of a stage's weights. @throws BadMessageError */
 export function noteParameters(host: HostState, from: string, message: WireMessage<'parameters'>): void {
   host.incoming.get(from)?.accept(message)
+  noteCursor(host, from, message.header.cursor)
   host.watch.notify()
 }

@@ -23,6 +23,7 @@ export function dropPeer(host: HostState, peer: PeerId, reason: string): void {
   if (entry === undefined || entry.state === 'lost') return
   entry.state = 'lost'
   entry.reason = reason
+  entry.layout = undefined
   host.log.say(`${host.roll.nameOf(peer)} is gone: ${reason}`, 'warn')
   const plan = host.plan
   const position = plan === undefined ? undefined : positionOf(plan, peer)
@@ -41,6 +42,8 @@ function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId)
   host.held.delete(cluster)
   host.unplanned = `${host.roll.nameOf(peer)} is gone`
   host.roll.mark(others, 'idle', why)
+  // Each of them says what it still holds when it hears of it.
+  for (const other of others) host.roll.forgetStage(other)
   if (!plan.active.includes(cluster)) return
   const left = plan.active.filter((other) => other !== cluster)
   host.log.say(

@@ -1,7 +1,7 @@
 /** Collecting members: who may come in, who is told, and when it is enough. */
 import type { PeerId } from '../../../../shared/ids.ts'
-import type { WireMessage } from '../../../../shared/messages/wire.ts'
-import type { Refusal } from '../../../../shared/messages/wire.ts'
+import type { Refusal, WireMessage } from '../../../../shared/messages/wire.ts'
+import type { RunBook } from '../../../../shared/job/run-book.ts'
 import { second } from '../../../../shared/units.ts'
 import type { Sender } from '../../ports.ts'
 import { summaryOf } from '../job-summary.ts'
@@ -17,15 +17,15 @@ const saidWith: Partial<Record<Refusal, string>> = {
 }
 
 /**
- * A run that goes on waits for those who were in it, among them some who left for good; who is later comes in as they
+ * A run that goes on waits for those who were in it and still are: they call every second. Who is later comes in as they
  * do in any run, and where those present cannot hold the model the plan waits.
  */
-const comeBackWithinSeconds = 10
+const comeBackWithinSeconds = 4
 
 /** Wait until so many peers are there, the host says start, or the time is up. */
 export async function gather(host: HostState, signal: AbortSignal): Promise<void> {
   const { gathering, resume } = host.hosted
-  const peers = resume === undefined ? gathering.peers : resume.book.members.length + 1
+  const peers = resume === undefined ? gathering.peers : resume.book.members.filter(isAwaited).length + 1
   const deadlineSeconds = resume === undefined ? gathering.deadlineSeconds : comeBackWithinSeconds
   const enough = () => host.startNow || (peers !== undefined && host.roll.present.length >= peers)
   host.enter('gathering', waitingText(peers, resume !== undefined))
@@ -34,9 +34,16 @@ export async function gather(host: HostState, signal: AbortSignal): Promise<void
     host.log.say(`nobody more came within ${deadlineSeconds} s; starting with ${host.roll.present.length}`)
 }
 
+const isAwaited = ({ left }: RunBook['members'][number]): boolean => !left
+
 function waitingText(peers: number | undefined, goesOn: boolean): string {
   if (goesOn) return 'the run goes on; waiting for its members to come back'
   return peers === undefined ? 'waiting for members' : `waiting for members: ${peers} are needed`
+}
+
+/** Say no, in words for a person. */
+export function refuse(host: HostState, peer: PeerId, refusal: Refusal): void {
+  void host.send(peer, { type: 'refused', refusal, text: saidWith[refusal] ?? refusal })
 }
 
 /** Tell a stranger with the invite's secret what the job is; nothing is joined. */
@@ -48,7 +55,7 @@ export function answerSummary(
   const { hosted, roll } = host
   const refusal = hosted.checkSecret(header.secret)
   if (refusal !== undefined) {
-    void host.send(from.peer, { type: 'refused', refusal, text: saidWith[refusal] ?? refusal })
+    refuse(host, from.peer, refusal)
     return
   }
   const hostName = hosted.device.displayName
@@ -68,7 +75,7 @@ const isMissed = ({ plan, phase }: HostState, peer: PeerId): boolean =>
   phase === 'finishing' && plan !== undefined && positionOf(plan, peer) !== undefined
 
 /** Who is known comes back without a secret: the swarm vouches for its identity, and an invite may have ended meanwhile. */
-function refusalOf(host: HostState, peer: PeerId, secret: string): Refusal | undefined {
+export function refusalOf(host: HostState, peer: PeerId, secret: string): Refusal | undefined {
   if (host.removed.has(peer)) return 'not-a-member'
   const known = host.roll.get(peer) !== undefined
   const wrong = known ? undefined : host.hosted.checkSecret(secret)
@@ -84,7 +91,7 @@ export async function answerJoin(
   const { hosted, roll } = host
   const refusal = refusalOf(host, from.peer, header.secret)
   if (refusal !== undefined) {
-    void host.send(from.peer, { type: 'refused', refusal, text: saidWith[refusal] ?? refusal })
+    refuse(host, from.peer, refusal)
     return
   }
   const certificate = await hosted.issueCertificate(from.peer)

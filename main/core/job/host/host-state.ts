@@ -86,6 +86,10 @@ export class HostState {
   from: Trained = untrained
   /** The newest whole model in the middle of the training. */
   checkpoint: Checkpoint | undefined
+  /** What the planner said, by what it was asked; the newest last. */
+  readonly searched = new Map<string, Layout | DoesNotFit>()
+  /** For the next stop, made while the training went on; `of`: the PCs that it was made for. */
+  prepared: { readonly layout: Layout; readonly of: string } | undefined
   /** What changed in the pool since it was planned, as a sentence. */
   unplanned: string | undefined
   pace = new Pace()

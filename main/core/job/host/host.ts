@@ -16,9 +16,11 @@ import { letThemGo, noteGone, noteLeave } from './leaves.ts'
 import { Moments } from './moments.ts'
 import { News } from './news.ts'
 import { noteHeld, notePause, noteResume } from './pauses.ts'
-import { noteLinks, prepare, sendWeights } from './prepare.ts'
+import { noteReady, prepare, sendWeights } from './prepare.ts'
+import { noteLinks } from './measure.ts'
 import { removePeer } from './remove.ts'
 import { takeStock } from './replan.ts'
+import { noteStageReport } from './stage-reports.ts'
 import { takeUpRun } from './run-keeping.ts'
 import { resultOf, samplesTrained, updatesMade } from './run-report.ts'
 import { finishEarly, noteProgress, train } from './train.ts'
@@ -56,7 +58,7 @@ function handlersOf(host: HostState, news: News): Handlers {
       if (entry !== undefined) noteLinks(entry, header.links)
     },
     'stage-ready': (from, { header }) => {
-      if (header.plan === host.planNumber) host.roll.mark([from.peer], 'ready')
+      if (header.plan === host.planNumber) noteReady(host, from.peer)
     },
     progress: (from, message) => {
       noteProgress(host, from.peer, message)
@@ -95,15 +97,32 @@ function handlersOf(host: HostState, news: News): Handlers {
   }
 }
 
+/** Of strangers, and of members that the host has lost. */
+const atTheDoor: readonly WireType[] = ['join-request', 'job-summary-request', 'stage-report']
+
 /** What a member tells of a stage that it does not hold any more. */
 const ofAStage: readonly WireType[] = ['progress', 'validated', 'stage-finished', 'held']
 const isOfThePast = (host: HostState, { header }: WireMessage): boolean =>
   ofAStage.includes(header.type) && header.plan < host.layoutNumber
 
+/** Messages that also those may send who are not on the roll, or lost. False for any other. */
+function takeAtTheDoor(host: HostState, from: Sender, message: WireMessage): boolean {
+  const { type } = message.header
+  if (type === 'join-request')
+    answerJoin(host, from, message as WireMessage<'join-request'>).catch((error: unknown) => {
+      host.ports.log('warn', 'could not answer a stranger', { error: String(error) })
+    })
+  else if (type === 'job-summary-request')
+    answerSummary(host, from, message as WireMessage<'job-summary-request'>)
+  else if (type === 'stage-report') noteStageReport(host, from.peer, message as WireMessage<'stage-report'>)
+  else return false
+  return true
+}
+
 async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
   try {
     await gather(host, signal)
-    await prepare(host, signal)
+    await begin(host, signal)
     const model = await trainToTheEnd(host, signal)
     return resultOf(host, endingOf(host, model))
   } catch (error) {
@@ -112,6 +131,14 @@ async function live(host: HostState, signal: AbortSignal): Promise<JobResult> {
     if (!(error instanceof PoolError)) host.ports.log('error', message, { stack: (error as Error).stack })
     return resultOf(host, { outcome: 'failed', code, reason: message, model: null })
   }
+}
+
+/** With a plan; where the run has one and members went on by it, there is nothing to begin. */
+async function begin(host: HostState, signal: AbortSignal): Promise<void> {
+  host.unplanned = 'the host was started again'
+  if (host.plan !== undefined && host.plan.active.length > 0) return
+  if (host.plan !== undefined) await takeStock(host, signal)
+  await prepare(host, signal)
 }
 
 /** However often the plan changes, and whoever is lost before it has handed over its part of the model. */
@@ -187,23 +214,18 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
       return result
     },
     deliver(from, message) {
+      if (takeAtTheDoor(host, from, message)) return
       const { type } = message.header
-      if (type === 'join-request') {
-        answerJoin(host, from, message as WireMessage<'join-request'>).catch((error: unknown) => {
-          ports.log('warn', 'could not answer a stranger', { error: String(error) })
-        })
-        return
-      }
-      if (type === 'job-summary-request') {
-        answerSummary(host, from, message as WireMessage<'job-summary-request'>)
-        return
-      }
       const handle = handlers[type] as ((from: Sender, message: WireMessage) => void) | undefined
       if (handle === undefined) throw new BadMessageError(`a host takes no ${type}`)
       if (!host.roll.isPresent(from.peer) || isOfThePast(host, message)) return
       handle(from, message)
       if (type === 'progress' && host.phase === 'training')
-        host.pace.see({ atMs: ports.clock.now(), updates: updatesMade(host), samples: samplesTrained(host) })
+        host.pace.see({
+          atMs: host.ports.clock.now(),
+          updates: updatesMade(host),
+          samples: samplesTrained(host),
+        })
       host.watch.notify()
     },
     lost(peer, reason) {
@@ -214,7 +236,7 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
     isFor(from, type) {
       if (type === 'parameters') return host.incoming.has(from)
       if (type === 'parameters-request') return host.phase === 'preparing'
-      return type === 'join-request' || type === 'job-summary-request' || type in handlers
+      return atTheDoor.includes(type) || type in handlers
     },
     startNow() {
       host.startNow = true

@@ -16,18 +16,19 @@ import type { StateVector } from '../../ports.ts'
 import { correctedPool } from '../learned.ts'
 import { measuredPool } from '../measured-pool.ts'
 import { planInForce, positionOf } from '../plan-in-force.ts'
-import { type LinkReport, probedPeers } from '../link-probes.ts'
 import { sliceNumbers } from '../checkpoint.ts'
 import { sendState } from '../transfer.ts'
 import { forecastOf } from './comparison.ts'
 import type { HostState } from './host-state.ts'
+import { measure, unmeasured } from './measure.ts'
 import { whoPauses } from './pauses.ts'
-import type { Enrolled } from './roll.ts'
 
-/** Measuring takes seconds; a peer that is not done by then is planned with what others measured of it. */
-const measureWithinMs = minute
 /** Loading an engine and fetching shards over a slow line; a peer that needs longer is left behind. */
 const readyWithinMs = 30 * minute
+/** What the pool may lose of its rate for a run that does not hang on its host's PC. */
+const hardlySlower = 0.8
+/** Searches for one pool, with and without the host's PC and the wish for so many clusters; and for the one before. */
+const mostSearched = 6
 /** PCs in one line of the log. */
 const mostNamed = 8
 
@@ -38,11 +39,7 @@ const mostNamed = 8
  */
 export async function prepare(host: HostState, signal: AbortSignal): Promise<boolean> {
   for (;;) {
-    host.enter('planning', 'measuring the ways between the PCs')
-    await measure(host, signal)
-    host.enter('planning', 'searching for the best plan')
-    host.unplanned = undefined
-    const layout = await layoutFor(host, signal)
+    const layout = await nextLayout(host, signal)
     if ('feasible' in layout) {
       if (host.finishing && host.planNumber > 0) return false
       await waitForMembers(host, layout, signal)
@@ -50,6 +47,34 @@ export async function prepare(host: HostState, signal: AbortSignal): Promise<boo
     if (host.finishing && host.from.updates > 0) return false
   }
 }
+
+/**
+ * The layout that was worth the stop, where the same PCs are there; else the best by what is known. Everyone stands
+ * still: ways are measured only where no plan is possible without, and of others when the training goes on.
+ */
+async function nextLayout(host: HostState, signal: AbortSignal): Promise<Layout | DoesNotFit> {
+  const { prepared } = host
+  host.prepared = undefined
+  host.unplanned = undefined
+  if (prepared?.of === whoIsWilling(host)) return prepared.layout
+  host.enter('planning', 'searching for the best plan')
+  if (host.planNumber > 0) {
+    const layout = await layoutFor(host, signal)
+    if (!('feasible' in layout) || unmeasured(host).length === 0) return layout
+  }
+  host.enter('planning', 'measuring the ways between the PCs')
+  await measure(host, signal)
+  host.enter('planning', 'searching for the best plan')
+  host.unplanned = undefined
+  return layoutFor(host, signal)
+}
+
+/** Names a set of PCs: a plan for others is none for these. */
+export const whoIsWilling = ({ roll }: HostState): string =>
+  roll.willing
+    .map(({ peer }) => peer)
+    .sort()
+    .join(' ')
 
 async function waitForMembers(
   host: HostState,
@@ -62,6 +87,14 @@ async function waitForMembers(
   const why = pausing.length === 0 ? '' : `${whoPauses(host, pausing)}, and `
   host.enter('paused', `waiting for members: ${why}${reason}`)
   await host.watch.until(() => host.unplanned !== undefined || host.finishing, { signal })
+}
+
+/** A member has its stage. */
+export function noteReady(host: HostState, peer: PeerId): void {
+  const entry = host.roll.get(peer)
+  if (entry === undefined) return
+  entry.layout = host.layoutNumber
+  host.roll.mark([peer], 'ready')
 }
 
 /** True when every stage of the plan is ready. */
@@ -80,35 +113,10 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
   host.handOutMs = host.ports.clock.now() - beganMs
   const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
   const allPresent = peers.every((peer) => host.roll.isPresent(peer))
+  const [newcomer] = unmeasured(host)
+  if (newcomer !== undefined) host.unplanned ??= `${host.roll.nameOf(newcomer.peer)} joined`
   if (allPresent && late.length > 0) host.roll.mark(late, 'lost', 'was not ready in time')
   return allPresent && late.length === 0
-}
-
-/** Learn every way between those present that nobody has told of yet. */
-export async function measure(host: HostState, signal: AbortSignal): Promise<void> {
-  const { willing } = host.roll
-  // The newest first: whoever answers has heard that it is in, and answers the probes of others.
-  // One after the other: measured side by side, every way would look as slow as the machine is busy.
-  for (const entry of willing.toReversed()) {
-    const unknown = () => {
-      const known = new Set(entry.links.map(({ peer }) => peer))
-      return willing.map(({ peer }) => peer).filter((peer) => peer !== entry.peer && !known.has(peer))
-    }
-    const peers = unknown().slice(0, Math.max(0, probedPeers - entry.links.length))
-    if (peers.length === 0) continue
-    entry.measured = false
-    void host.send(entry.peer, { type: 'measure-links', peers })
-    // One who comes again has a new line, and is measured the next time.
-    const done = () => entry.measured || entry.state === 'lost' || host.roll.get(entry.peer) !== entry
-    await host.watch.until(done, { signal, withinMs: measureWithinMs })
-  }
-}
-
-/** What a member measured, beside what it told before. */
-export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
-  const news = new Set(links.map(({ peer }) => peer))
-  entry.links = [...entry.links.filter(({ peer }) => !news.has(peer)), ...links]
-  entry.measured = true
 }
 
 /**
@@ -116,16 +124,54 @@ export function noteLinks(entry: Enrolled, links: readonly LinkReport[]): void {
  * way as many clusters as they can be, where the wish is too much.
  */
 export async function layoutFor(host: HostState, signal: AbortSignal): Promise<Layout | DoesNotFit> {
-  const { spec, gathering, layerFlops } = host.hosted
-  const { graph, recipe, seed } = spec
+  const { hosted, planNumber } = host
+  const { clusters } = hosted.gathering
   const pool = poolOf(host)
-  const inForce = host.plan?.layout.clusters.map(({ stages }) => stages)
+  const wished = await search(host, { pool, clusters }, signal)
+  const mayDiffer = 'feasible' in wished && clusters !== undefined && planNumber > 0
+  const best = mayDiffer ? await search(host, { pool }, signal) : wished
+  return 'feasible' in best ? best : ((await withoutHostIn(host, best, signal)) ?? best)
+}
+
+/** A search may take seconds, and the same request gives the same plan: whoever asks again soon gets it at once. */
+async function search(
+  { hosted, ports, searched, plan }: HostState,
+  { pool, clusters }: { readonly pool: Pool; readonly clusters?: number | undefined },
+  signal: AbortSignal,
+): Promise<Layout | DoesNotFit> {
+  const { spec, layerFlops } = hosted
+  const { graph, recipe, seed } = spec
+  const inForce = plan?.layout.clusters.map(({ stages }) => stages)
   const previous = inForce === undefined ? {} : { previous: inForce }
-  const wishing = (clusters: number | undefined) =>
-    host.ports.plan({ pool, graph, recipe, seed, clusters, layerFlops, ...previous }, signal)
-  const wished = await wishing(gathering.clusters)
-  const mayDiffer = gathering.clusters !== undefined && host.planNumber > 0
-  return 'feasible' in wished && mayDiffer ? wishing(undefined) : wished
+  const key = JSON.stringify([pool, clusters, inForce])
+  const request = { pool, graph, recipe, seed, clusters, layerFlops, ...previous }
+  const found = searched.get(key) ?? (await ports.plan(request, signal))
+  searched.delete(key)
+  searched.set(key, found)
+  for (const oldest of [...searched.keys()].slice(0, -mostSearched)) searched.delete(oldest)
+  return found
+}
+
+/**
+ * A single cluster stands still when its host is gone, for the host is what brings a pool back after any other loss. So
+ * the others train without the host's PC where they can, and are hardly slower for it; the host stands by.
+ */
+async function withoutHostIn(
+  host: HostState,
+  { clusters, samplesPerSecond }: Layout,
+  signal: AbortSignal,
+): Promise<Layout | undefined> {
+  const { self } = host.ports.links
+  const stages = clusters.flatMap((cluster) => cluster.stages)
+  if (clusters.length > 1 || host.roll.willing.length < 3 || !stages.some(({ peer }) => peer === self))
+    return undefined
+  const pool = poolOf(host)
+  const others = { ...pool, peers: pool.peers.filter(({ id }) => id !== self) }
+  others.links = pool.links.filter(({ between }) => !between.includes(self))
+  const layout = await search(host, { pool: others, clusters: 1 }, signal)
+  if ('feasible' in layout || layout.samplesPerSecond < hardlySlower * samplesPerSecond) return undefined
+  const reason = 'stands by: the others train on if this PC is gone'
+  return { ...layout, unused: [...layout.unused, { peer: self, reason }] }
 }
 
 /** To the next stage, where there is one; what is not sent as it is says how. */

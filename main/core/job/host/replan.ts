@@ -3,6 +3,7 @@
  * worth a stop. If so every cluster drains and makes its last round, as at the end of a job; the weights and the
  * optimizer's memory come to the host, and the training goes on from there.
  */
+import type { DoesNotFit, Layout } from '../../../../shared/plan/plan.ts'
 import { type Millis, second } from '../../../../shared/units.ts'
 import { Pace } from '../forecast.ts'
 import { withoutActive, planOf } from '../plan-in-force.ts'
@@ -11,12 +12,15 @@ import type { HostState } from './host-state.ts'
 import { isOver } from './over.ts'
 import { mustHandOver } from './leaves.ts'
 import { drainAll, whoPauses } from './pauses.ts'
-import { layoutFor, measure } from './prepare.ts'
+import { measure, unmeasured } from './measure.ts'
+import { layoutFor, whoIsWilling } from './prepare.ts'
 import { untrained } from '../checkpoint.ts'
 import { everTrained, handingOver } from './books.ts'
 
 /** An agent that broke down is back within seconds; its stage is still the best one for it. */
 const comesBackWithinMs = 10 * second
+/** Of those who are gone with one cable, the last is noticed so much later than the first. */
+const noticedWithinMs = 1.5 * second
 const nearlyDoneMs = 10 * second
 /** A stop costs seconds, and the plan's figures are estimates: less than a tenth is not worth it. */
 const worthwhile = 1.1
@@ -49,7 +53,7 @@ export async function untilAChange(host: HostState, signal: AbortSignal): Promis
 
 /**
  * Something changed in the pool. True: every cluster has drained and a new plan is to be made; false: the one in
- * force stays. @throws AbortedError
+ * force stays. The plan is made while the others train on: they stop when it is there. @throws AbortedError
  */
 export async function replanIsDue(host: HostState, signal: AbortSignal): Promise<boolean> {
   await waitForTheLost(host, signal)
@@ -58,6 +62,7 @@ export async function replanIsDue(host: HostState, signal: AbortSignal): Promise
   const reason = host.unplanned ?? ''
   host.unplanned = undefined
   if (isNearlyDone(host)) return false
+  // Whoever leaves has little time: what its stage knows is taken over first, and the plan is made after.
   if (!(mustBeTakenOver(host) || (await isWorthwhile(host, signal))) || isOver(host)) return false
   host.log.say(`a new plan: ${reason}`)
   await drain(host, reason, signal)
@@ -75,13 +80,28 @@ const missing = (host: HostState) =>
       .filter((peer) => !host.roll.isPresent(peer) && host.roll.get(peer)?.wish !== 'leave'),
   )
 
+/** Nobody trains, and those who are there could: they do not wait for anybody. */
+async function canGoOnAtOnce(host: HostState, signal: AbortSignal): Promise<boolean> {
+  const trains = () => planOf(host).active.length > 0 || host.held.size > 0
+  if (trains() || (await host.watch.until(trains, { signal, withinMs: noticedWithinMs }))) return false
+  return !('feasible' in (await layoutFor(host, signal)))
+}
+
+/** With everybody who comes meanwhile the question is a new one. */
 async function waitForTheLost(host: HostState, signal: AbortSignal): Promise<void> {
-  const names = missing(host).map((peer) => host.roll.nameOf(peer))
-  if (names.length === 0) return
-  if (planOf(host).active.length === 0)
-    host.enter('paused', `waiting for ${names.join(' and ')} to come back`)
-  const back = () => isOver(host) || missing(host).length === 0
-  await host.watch.until(back, { signal, withinMs: comesBackWithinMs })
+  const { clock } = host.ports
+  const untilMs = clock.now() + comesBackWithinMs
+  for (;;) {
+    const names = missing(host).map((peer) => host.roll.nameOf(peer))
+    if (names.length === 0 || isOver(host) || (await canGoOnAtOnce(host, signal))) return
+    const { active } = planOf(host)
+    if (active.length === 0) host.enter('paused', `waiting for ${names.join(' and ')} to come back`)
+    const who = whoIsWilling(host)
+    const changed = () =>
+      isOver(host) || whoIsWilling(host) !== who || planOf(host).active.length !== active.length
+    const withinMs = Math.max(0, untilMs - clock.now())
+    if (!(await host.watch.until(changed, { signal, withinMs }))) return
+  }
 }
 
 /** A stop would cost more than it brings. */
@@ -90,10 +110,21 @@ function isNearlyDone(host: HostState): boolean {
   return planOf(host).active.length > 0 && left !== null && left[1] * second < nearlyDoneMs
 }
 
-async function isWorthwhile(host: HostState, signal: AbortSignal): Promise<boolean> {
+/** Newcomers are measured while the others train; where nobody does, only if there is no plan without. */
+async function considered(host: HostState, signal: AbortSignal): Promise<Layout | DoesNotFit> {
+  if (planOf(host).active.length === 0) {
+    const layout = await layoutFor(host, signal)
+    if (!('feasible' in layout) || unmeasured(host).length === 0) return layout
+  }
   await measure(host, signal)
-  const layout = await layoutFor(host, signal)
+  return layoutFor(host, signal)
+}
+
+async function isWorthwhile(host: HostState, signal: AbortSignal): Promise<boolean> {
+  const of = whoIsWilling(host)
+  const layout = await considered(host, signal)
   const { layout: before, active } = planOf(host)
+  host.prepared = 'feasible' in layout || of !== whoIsWilling(host) ? undefined : { layout, of }
   if ('feasible' in layout) {
     if (active.length === 0 && host.held.size === 0)
       host.enter('paused', `waiting for members: ${layout.reason}`)

@@ -20,6 +20,8 @@ export interface Enrolled {
   reason: string
   wish: Wish
   links: readonly LinkReport[]
+  /** The plan that cut the stage which it certainly holds, whole; undefined: none, or it was not heard of since it was lost. */
+  layout: number | undefined
   /** It answered the newest question about its ways. */
   measured: boolean
   /** Under the present plan's stages. */
@@ -45,14 +47,37 @@ export function allOf({ progress: now, earlier }: Pick<Enrolled, 'progress' | 'e
   }
 }
 
+/** Without the port, which may be another one after each start. */
+const hostOf = (address: string) => address.split('/', 3).join('/')
+
+/** One that is reached over connections that it makes tells nothing of its line. */
+function isSameLine(one: readonly string[], other: readonly string[]): boolean {
+  const hosts = new Set(one.map(hostOf))
+  return hosts.size === 0 || other.length === 0 || other.some((address) => hosts.has(hostOf(address)))
+}
+
 export class Roll {
   readonly #entries = new Map<PeerId, Enrolled>()
 
-  /** A newcomer, or one who comes again: what it did before stays its own, and in the model. */
+  /**
+   * A newcomer, or one who comes again: what it did before stays its own, and in the model. On the line that it had
+   * before, its ways are as they were.
+   */
   enroll(peer: PeerId, device: DeviceReport, addresses: readonly string[]): void {
-    const { progress, earlier = noProgress } = this.#entries.get(peer) ?? {}
-    const fresh = { state: 'joined' as const, reason: '', wish: 'train' as const, links: [], measured: false }
-    this.#entries.set(peer, { peer, device, addresses, ...fresh, progress, earlier })
+    const before = this.#entries.get(peer)
+    const { progress, earlier = noProgress } = before ?? {}
+    const links = before !== undefined && isSameLine(before.addresses, addresses) ? before.links : []
+    const fresh = { state: 'joined' as const, reason: '', wish: 'train' as const, measured: false }
+    this.#entries.set(peer, {
+      peer,
+      device,
+      addresses,
+      ...fresh,
+      links,
+      layout: undefined,
+      progress,
+      earlier,
+    })
   }
 
   /** The stages of the present plan end: what was done in them is added up. */
@@ -83,6 +108,17 @@ export class Roll {
   /** Who is present and wants this. */
   thatWant(wish: Wish): PeerId[] {
     return this.present.filter((entry) => entry.wish === wish).map(({ peer }) => peer)
+  }
+
+  /** It is here with the stage that this plan cut for it. */
+  holds(peer: PeerId, layout: number): boolean {
+    return this.isPresent(peer) && this.#entries.get(peer)?.layout === layout
+  }
+
+  /** Until it says so itself, nobody knows what it holds. */
+  forgetStage(peer: PeerId): void {
+    const entry = this.#entries.get(peer)
+    if (entry !== undefined) entry.layout = undefined
   }
 
   isPresent(peer: PeerId): boolean {

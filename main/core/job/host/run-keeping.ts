@@ -3,9 +3,9 @@ import { reportOf } from '../../../../shared/errors.ts'
 import type { RunBook } from '../../../../shared/job/run-book.ts'
 import type { SavedRun } from '../../ports.ts'
 import { type Checkpoint, untrained } from '../checkpoint.ts'
-import { noProgress } from '../no-progress.ts'
+import { noProgress, type Report } from '../no-progress.ts'
 import type { HostState } from './host-state.ts'
-import { allOf } from './roll.ts'
+import type { Enrolled } from './roll.ts'
 
 /** Checkpoints that the vault keeps. */
 const keptCheckpoints = 2
@@ -32,23 +32,37 @@ function saveOf({ trained, vectors }: Checkpoint): SavedRun['checkpoint'] {
 }
 
 function bookOf(host: HostState): RunBook {
-  const { planNumber, trainingCurve, validationCurve, roll, secondsTrained } = host
+  const { planNumber, trainingCurve, validationCurve, roll, secondsTrained, plan, layoutNumber, from } = host
+  const { self } = host.ports.links
   return {
     planNumber,
     trained: [...host.kept],
     secondsTrained,
     trainingCurve: [...trainingCurve.points],
     validationCurve: [...validationCurve.points],
-    members: roll.all
-      .filter(({ peer }) => peer !== host.ports.links.self)
-      .map((entry) => {
-        const { peer, device, addresses } = entry
-        return { peer, device, addresses: [...addresses], did: withoutEnvelope(allOf(entry)) }
-      }),
+    members: roll.all.filter(({ peer }) => peer !== self).map(memberOf),
+    ...ownOf(roll.get(self)),
+    ...(plan === undefined ? {} : { inForce: { plan, layoutNumber, from } }),
   }
 }
 
-function withoutEnvelope(did: ReturnType<typeof allOf>): RunBook['members'][number]['did'] {
+const ownOf = (own: Enrolled | undefined) => (own === undefined ? {} : { own: memberOf(own) })
+
+function memberOf({ peer, device, addresses, links, wish, earlier, progress }: Enrolled) {
+  return {
+    ...{ peer, device, addresses: [...addresses], links: [...links], left: wish === 'leave' },
+    did: withoutEnvelope(earlier),
+    ...(progress === undefined ? {} : { doing: { ...withoutEnvelope(progress), ...placeOf(progress) } }),
+  }
+}
+
+/** Where its cluster stands in the data, as far as it knows. */
+const placeOf = ({ cursor, averagedSamples }: Report) => ({
+  averagedSamples,
+  ...(cursor === undefined ? {} : { cursor }),
+})
+
+function withoutEnvelope(did: Report): RunBook['members'][number]['did'] {
   const { updates, samples, busyMs, dropped, maxStaleness, peakTensorBytes, sent, rounds } = did
   return { ...noProgress, updates, samples, busyMs, dropped, maxStaleness, peakTensorBytes, sent, rounds }
 }
@@ -70,11 +84,32 @@ export function takeUpRun(host: HostState): void {
   }
   for (const point of book.trainingCurve) host.trainingCurve.add(point)
   for (const point of book.validationCurve) host.validationCurve.add(point)
-  host.cutCurves(host.from.updates)
-  for (const { peer, device, addresses, did } of book.members) {
-    host.roll.enroll(peer, device, addresses)
-    const entry = host.roll.get(peer)
-    if (entry !== undefined) Object.assign(entry, { earlier: did, state: 'lost', reason: 'not back yet' })
-  }
   host.log.say(`the run goes on from update ${host.from.updates}`)
+  takeUpMembers(host, book)
+  if (book.inForce === undefined) host.cutCurves(host.from.updates)
+  else takeUpPlan(host, book.inForce)
+}
+
+function takeUpMembers(host: HostState, { members, own }: RunBook): void {
+  const { roll, ports } = host
+  if (own !== undefined) Object.assign(roll.get(ports.links.self) ?? {}, didOf(host, own))
+  for (const { peer, device, addresses, left, ...did } of members) {
+    roll.enroll(peer, device, addresses)
+    const missing = { state: 'lost', reason: 'not back yet', wish: left ? 'leave' : 'train' }
+    Object.assign(roll.get(peer) ?? {}, didOf(host, did), missing)
+  }
+}
+
+function didOf(host: HostState, { did, doing, links }: NonNullable<RunBook['own']>): Partial<Enrolled> {
+  const progress = doing === undefined ? undefined : { ...doing, ...envelopeOf(host) }
+  return { earlier: did, progress, links }
+}
+
+const envelopeOf = ({ hosted }: HostState) => ({ type: 'progress', job: hosted.job, plan: 0 }) as const
+
+/** Clusters that went on by it are active again as soon as all their members say so. */
+function takeUpPlan(host: HostState, { plan, layoutNumber, from }: NonNullable<RunBook['inForce']>): void {
+  host.plan = { ...plan, number: host.planNumber, active: [] }
+  host.layoutNumber = layoutNumber
+  host.from = from
 }

@@ -39,6 +39,7 @@ export function resultOf(
     updates: updatesMade(host),
     samples: host.concluded?.samples ?? samplesTrained(host),
     lostSamples: host.concluded?.lost ?? host.from.lost,
+    doubledSamples: host.concluded?.doubled ?? host.from.doubled,
     seconds: host.secondsTrained,
     bytesSent: {
       activations: sum((sent) => sent.activations),

@@ -3,8 +3,9 @@ import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import { scoresOf } from '../../../../shared/model/tally.ts'
 import { activePeers, planOf } from '../plan-in-force.ts'
-import { beginComparison } from './comparison.ts'
+import { noteCursor } from './books.ts'
 import { keepCheckpoints } from './checkpoints.ts'
+import { beginComparison } from './comparison.ts'
 import type { HostState } from './host-state.ts'
 import { isOver } from './over.ts'
 import { drainAll, holdThosePausing } from './pauses.ts'
@@ -20,7 +21,8 @@ export async function train(host: HostState, signal: AbortSignal): Promise<'over
   host.trainingSinceMs ??= host.ports.clock.now()
   beginComparison(host)
   host.enter('training', 'training')
-  host.roll.mark(activePeers(planOf(host)), 'training')
+  const peers = activePeers(planOf(host)).filter((peer) => host.roll.get(peer)?.state !== 'finished')
+  host.roll.mark(peers, 'training')
   host.broadcast({ type: 'start' }, activePeers(planOf(host)))
   if (host.finishing) finishEarly(host)
   holdThosePausing(host)
@@ -57,7 +59,10 @@ export function noteProgress(host: HostState, from: PeerId, { header }: WireMess
   const entry = host.roll.get(from)
   // A stage never has done less than it said before.
   if (entry === undefined || header.samples < (entry.progress?.samples ?? 0)) return
+  const { cursor } = entry.progress ?? {}
   entry.progress = header
+  // A message of another lane may have overtaken this report.
+  noteCursor(host, from, cursor)
   const scores = header.training === undefined ? undefined : scoresOf(header.training)
   if (scores !== undefined) host.trainingCurve.add({ updates: header.updates, loss: scores.loss })
   validateIfDue(host)

@@ -20,6 +20,8 @@ export interface DeparturePorts {
   readonly log: JobLog
   readonly state: () => MemberState
   readonly become: (event: MemberEvent) => void
+  /** Nobody is there who could take over. */
+  readonly hostIsGone: () => boolean
   readonly send: (header: HeaderToHost) => Promise<void>
   readonly background: (work: Promise<unknown>) => void
   readonly end: (outcome: Outcome) => void
@@ -37,10 +39,10 @@ export class Departure {
 
   /** Let the host take over what this PC's stage knows, then go; said again, or after so long, go without. */
   leave(reason: string, withinMs: Millis = handOverWithinMs): void {
-    const { state, become, background } = this.#ports
+    const { state, become, background, hostIsGone } = this.#ports
     const again = state().name === 'handing-over'
     become({ name: 'leave-asked' })
-    if (again || state().name !== 'handing-over') this.go({ outcome: 'stopped', reason })
+    if (again || hostIsGone() || state().name !== 'handing-over') this.go({ outcome: 'stopped', reason })
     else background(this.#handOver(reason, withinMs))
   }
 

@@ -1,11 +1,11 @@
 /** What each message of the host makes a member do. */
 import type { WireHeader, WireMessage, WireType } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
-import type { JobResult } from '../../../../shared/messages/control.ts'
 import type { JobNews } from '../../../../shared/messages/job-news.ts'
 import type { LinkProbes } from '../link-probes.ts'
 import { readNumbers } from '../checkpoint.ts'
 import { sendState } from '../transfer.ts'
+import type { Outcome } from './departure.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import type { StageLife } from './stage-life.ts'
 
@@ -19,9 +19,10 @@ export interface Deeds {
   readonly signal: AbortSignal
   take(assignment: Assignment): void
   start(): void
+  standBy(reason: string): void
   replan(plan: Plan, reason: string): void
   hear(news: JobNews): void
-  end(outcome: Pick<JobResult, 'outcome' | 'reason'>): void
+  end(outcome: Outcome): void
   toHost(header: HeaderToHost): void
   background(work: Promise<unknown> | undefined): void
 }
@@ -44,8 +45,10 @@ function slowDeeds({ links, engine }: MemberPorts, { host, job }: Membership, de
     },
     async handOver({ header }: WireMessage<'parameters-request'>): Promise<void> {
       const { layers, plan, optimizer } = header
+      // An update that has begun is in the numbers; what the stage trains later is not, or more than it says.
+      const cursor = deeds.stage()?.run?.cursor
       const state = optimizer ? await readNumbers(engine, layers) : await engine.readState(layers)
-      await sendState(links, { to: host, job, plan }, state, deeds.signal)
+      await sendState(links, { to: host, job, plan, cursor }, state, deeds.signal)
     },
   }
 }
@@ -72,6 +75,13 @@ export function messagesFromHost(ports: MemberPorts, membership: Membership, dee
     },
     start: () => {
       deeds.start()
+    },
+    'stand-by': ({ header }) => {
+      deeds.standBy(header.reason)
+    },
+    /** It is a host that does not know us any more, where it is one at all: our agent asks at its door. */
+    refused: ({ header }) => {
+      deeds.end({ outcome: 'failed', code: 'host-lost', reason: header.text })
     },
     replan: ({ header }) => {
       deeds.replan(header.proposal, header.reason)

@@ -3,29 +3,25 @@ import { BadMessageError, reportOf } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
-import { second } from '../../../../shared/units.ts'
-import { Curve } from '../curve.ts'
 import { createJobLog, type JobLog } from '../job-log.ts'
 import { createLinkProbes, type LinkProbes } from '../link-probes.ts'
-import { noProgress, type Report } from '../no-progress.ts'
+import type { Report } from '../no-progress.ts'
 import { activePeers, positionOf } from '../plan-in-force.ts'
 import type { StageSummary } from '../../pipeline/assignment.ts'
 import { createWatch, type Watch } from '../watch.ts'
 import { Departure, type Outcome } from './departure.ts'
-import { type FromHost, type HeaderToHost, messagesFromHost } from './from-host.ts'
+import { EarlyMessages } from './early-messages.ts'
+import { type FromHost, messagesFromHost } from './from-host.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import { type MemberEvent, type MemberState, transition } from './member-state.ts'
 import { HeardNews } from './heard-news.ts'
 import { OwnPause } from './own-pause.ts'
-import { createProgressReporter, type ProgressReporter } from './progress.ts'
 import { ShardExchange } from './shard-exchange.ts'
 import { StageLife } from './stage-life.ts'
-import type { StageRun, StageRunHooks } from './stage-run.ts'
-
-/** How often the host hears from us while we train. */
-const reportEveryMs = second
-/** A cluster sends no more before its first gradient returns. */
-const maxEarlyMessages = 1024
+import { Post } from './post.ts'
+import { StageReporting } from './stage-reporting.ts'
+import { heldStage, type StageRunHooks } from './stage-run.ts'
+import { WithoutHost, type WithoutHostPorts } from './without-host.ts'
 
 export class Member {
   readonly #ports: MemberPorts
@@ -36,22 +32,22 @@ export class Member {
   readonly #shards: ShardExchange
   readonly #fromHost: FromHost
   readonly #life = new AbortController()
-  #reporter: ProgressReporter
+  readonly #post: Post
+  readonly #reporting: StageReporting
   #stage: StageLife | undefined
   #preparation: Promise<void> = Promise.resolve()
   #ended: Outcome | undefined
   /** Ended, and the engine is given back. */
   #over = false
-  readonly #early: { readonly from: PeerId; readonly message: WireMessage }[] = []
+  readonly #early: EarlyMessages
   readonly ownPause: OwnPause
   readonly departure: Departure
+  readonly withoutHost: WithoutHost
   readonly news: HeardNews
   readonly log: JobLog
-  readonly curve = new Curve<{ updates: number; loss: number }>()
   state: MemberState = { name: 'waiting', reason: 'in the pool; the host makes the plan' }
   plan: Plan | undefined
   assignment: Assignment | undefined
-  lastReport: Report = noProgress
 
   constructor(ports: MemberPorts, membership: Membership, onChange: () => void) {
     this.#ports = ports
@@ -60,14 +56,20 @@ export class Member {
     this.#watch = createWatch(ports.clock)
     this.#probes = createLinkProbes(ports, membership.job)
     this.#shards = new ShardExchange(ports, membership.job)
-    this.#reporter = createProgressReporter(ports)
+    this.#post = new Post(ports, membership, () => this.plan?.number ?? 0)
+    this.#early = new EarlyMessages(ports.log)
+    this.#reporting = new StageReporting(ports, {
+      run: () => this.#stage?.run,
+      isFinished: () => this.state.name === 'finished',
+      hostIsGone: () => this.withoutHost.isGone,
+      toHost: this.#post.toHost,
+      changed: this.#changed.bind(this),
+    })
     this.log = createJobLog(ports)
     this.news = new HeardNews(this.log)
     this.ownPause = new OwnPause({
-      self: ports.links.self,
+      ...{ self: ports.links.self, toHost: this.#post.toHost, become: this.#become.bind(this) },
       state: () => this.state,
-      become: this.#become.bind(this),
-      toHost: this.#toHost.bind(this),
       plan: () => this.plan,
       updates: () => this.#stage?.run?.stats.updates ?? 0,
       averageEvery: () => this.assignment?.spec.recipe.sync.averageEveryUpdates ?? 1,
@@ -75,27 +77,54 @@ export class Member {
     })
     this.departure = new Departure({
       ...{ clock: ports.clock, signal: this.#life.signal, log: this.log },
-      state: () => this.state,
-      become: this.#become.bind(this),
-      send: this.#send.bind(this),
-      background: this.#background.bind(this),
-      end: this.end.bind(this),
+      ...{ state: () => this.state, hostIsGone: () => this.withoutHost.isGone },
+      ...{ become: this.#become.bind(this), end: this.end.bind(this) },
+      ...{ send: this.#post.send, background: this.#post.background },
     })
+    this.withoutHost = new WithoutHost(this.#withoutHostPorts())
     this.#fromHost = messagesFromHost(ports, membership, {
       stage: () => this.#stage,
       probes: this.#probes,
       signal: this.#life.signal,
       take: this.#take.bind(this),
       start: this.#start.bind(this),
+      standBy: this.#standBy.bind(this),
       replan: this.#replan.bind(this),
       hear: (news) => {
-        if (this.news.hear(news, ports.clock.now())) this.#toHost({ type: 'job-news-request' })
+        if (this.news.hear(news, ports.clock.now())) this.#post.toHost({ type: 'job-news-request' })
         this.#changed()
       },
       end: this.end.bind(this),
-      toHost: this.#toHost.bind(this),
-      background: this.#background.bind(this),
+      toHost: this.#post.toHost,
+      background: this.#post.background,
     })
+  }
+
+  #withoutHostPorts(): WithoutHostPorts {
+    return {
+      ...{ self: this.#ports.links.self, host: this.#membership.host, clock: this.#ports.clock },
+      ...{ signal: this.#life.signal, log: this.log },
+      plan: () => this.plan,
+      held: this.#held.bind(this),
+      trains: () => this.#active() && this.#stage?.run?.isBroken === false && this.state.name !== 'finished',
+      toHost: this.#post.send,
+      tell: this.#post.tell,
+      replan: this.#replan.bind(this),
+      onBack: () => {
+        this.#tellWhatIsHeld()
+        if (this.#stage?.run !== undefined) this.#reporting.tellAgain()
+      },
+      giveUp: this.#endWithoutHost.bind(this),
+      background: this.#post.background,
+    }
+  }
+
+  get lastReport(): Report {
+    return this.#reporting.last
+  }
+
+  get curve(): StageReporting['curve'] {
+    return this.#reporting.curve
   }
 
   /** Resolves when the job is over for this PC. */
@@ -107,13 +136,16 @@ export class Member {
   /** Messages that are not for a host. @throws BadMessageError */
   deliver(from: PeerId, message: WireMessage): void {
     const { type } = message.header
+    this.withoutHost.heard(from)
     const fromHost = this.#fromHost[type] as ((message: WireMessage) => void) | undefined
     if (type === 'probe' || type === 'probe-reply') {
       this.#probes.deliver(from, message as WireMessage<'probe' | 'probe-reply'>)
     } else if (type === 'shard-request' || type === 'shard-piece' || type === 'shard-refused') {
       this.#shards.deliver(from, message)
     } else if (fromHost !== undefined) {
-      if (from !== this.#membership.host) throw new BadMessageError(`only the host may send ${type}`)
+      const isDeputys = type === 'replan' && this.withoutHost.isDeputy(from)
+      if (from !== this.#membership.host && !isDeputys)
+        throw new BadMessageError(`only the host may send ${type}`)
       fromHost(message)
     } else {
       this.#deliverToStage(from, message)
@@ -122,19 +154,8 @@ export class Member {
 
   #deliverToStage(from: PeerId, message: WireMessage): void {
     const run = this.#stage?.run
-    // A neighbour may be ready, and hear `start`, before us.
     if (run !== undefined) run.deliver(from, message)
-    else if (this.#early.length < maxEarlyMessages) this.#early.push({ from, message })
-  }
-
-  #deliverEarly(): void {
-    for (const { from, message } of this.#early.splice(0)) {
-      try {
-        this.#deliverToStage(from, message)
-      } catch (error) {
-        this.#ports.log('warn', reportOf(error).message)
-      }
-    }
+    else this.#early.keep(from, message)
   }
 
   #take(assignment: Assignment): void {
@@ -143,17 +164,13 @@ export class Member {
     this.#stage = undefined
     this.plan = assignment.proposal
     this.assignment = assignment
-    this.lastReport = { ...noProgress, updates: assignment.from.updates }
+    this.#reporting.begin(assignment.from.updates)
     this.#shards.use(assignment.spec.data)
-    // Counts from here: what was sent to measure the ways is not the job's.
-    this.#reporter = createProgressReporter(this.#ports)
     const { self } = this.#ports.links
     const position = positionOf(assignment.proposal, self)
     if (position === undefined) {
       const unused = assignment.proposal.layout.unused.find(({ peer }) => peer === self)
-      const reason = unused?.reason ?? 'the plan goes without this PC'
-      this.#become({ name: 'left-out', reason, pausing: this.ownPause.isAsked() })
-      this.#background(before?.stop('a new plan'))
+      this.#leftOut(before, unused?.reason ?? 'the plan goes without this PC')
       return
     }
     const hooks = this.#hooksOf(() => stage)
@@ -162,6 +179,18 @@ export class Member {
     this.#stage = stage
     this.#become({ name: 'assigned' })
     this.#preparation = this.#prepare(stage, before, this.#preparation)
+  }
+
+  #leftOut(stage: StageLife | undefined, reason: string): void {
+    this.#become({ name: 'left-out', reason, pausing: this.ownPause.isAsked() })
+    this.#post.background(stage?.stop('a new plan'))
+  }
+
+  /** The pool went on without this stage. */
+  #standBy(reason: string): void {
+    const stage = this.#stage
+    this.#stage = undefined
+    this.#leftOut(stage, reason)
   }
 
   /** In turn: a stage that is given up half prepared must not load its layers over the next one's. Never rejects. */
@@ -173,8 +202,8 @@ export class Member {
       await stage.prepare()
       if (stage.isGivenUp()) return
       this.#become({ name: 'stage-ready' })
-      this.#deliverEarly()
-      this.#toHost({ type: 'stage-ready' })
+      this.#early.deliver(this.#deliverToStage.bind(this))
+      this.#post.toHost({ type: 'stage-ready' })
     } catch (error) {
       if (!stage.isGivenUp()) this.fail(error)
     }
@@ -183,11 +212,11 @@ export class Member {
   #hooksOf(stage: () => StageLife): StageRunHooks {
     return {
       onTally: (tally) => {
-        this.#reporter.addTraining(tally)
+        this.#reporting.addTraining(tally)
       },
       ...this.ownPause.hooks,
       onFinished: (summary) => {
-        this.#background(this.#finish(stage(), summary))
+        this.#post.background(this.#finish(stage(), summary))
       },
       onFailed: (error) => {
         if (this.#stage === stage()) this.#broken(error)
@@ -196,9 +225,9 @@ export class Member {
   }
 
   async #finish({ run }: StageLife, summary: StageSummary): Promise<void> {
-    if (run !== undefined) await this.#report(run)
+    if (run !== undefined) await this.#reporting.report(run)
     this.#become({ name: 'stage-finished' })
-    this.#toHost({ type: 'stage-finished', ...summary })
+    this.#post.toHost({ type: 'stage-finished', ...summary })
   }
 
   #start(): void {
@@ -206,7 +235,7 @@ export class Member {
     this.#become({ name: 'started' })
     this.ownPause.started()
     this.#stage?.run?.start()
-    if (this.#stage !== undefined) this.#background(this.#reportRegularly(this.#stage))
+    if (this.#stage !== undefined) this.#post.background(this.#reporting.regularly(this.#stage))
   }
 
   #active(): boolean {
@@ -221,52 +250,36 @@ export class Member {
     else {
       this.log.say(`this PC waits: ${reason}`, 'wait')
       this.#become({ name: 'cluster-inactive', reason })
-      this.#background(this.#stage?.save())
+      this.#post.background(this.#stage?.save())
+      this.#tellWhatIsHeld()
     }
     this.ownPause.replan(plan)
   }
 
-  async #report(run: StageRun): Promise<void> {
-    const report = await this.#reporter.report(run)
-    if (run !== this.#stage?.run) return // of a stage that was replaced meanwhile
-    this.lastReport = report
-    const { training, updates } = this.lastReport
-    if (training !== undefined) this.curve.add({ updates, loss: training.lossSum / training.labels })
-    this.#toHost({ type: 'progress', ...this.lastReport })
-    this.#changed()
+  #held() {
+    return heldStage(this.#stage?.run, this.assignment, this.ownPause.isAsked())
   }
 
-  async #reportRegularly({ run, signal }: StageLife): Promise<void> {
-    while (run !== undefined && !signal.aborted && this.state.name !== 'finished') {
-      await this.#report(run)
-      await this.#ports.clock.sleep(reportEveryMs, signal)
-    }
+  /** Whether the cluster of this stage can go on where it stands is for the host to know, once it stands still. */
+  #tellWhatIsHeld(): void {
+    if (!this.withoutHost.isGone) this.#post.toHost({ type: 'stage-report', ...this.#held() })
   }
 
-  /** A peer is gone: without its host a member stops; a neighbour is the host's business unless only we miss it. */
+  /** A peer is gone. A neighbour is the host's business unless only we miss it. */
   lost(peer: PeerId, reason: string): void {
     this.#shards.lost(peer)
     this.#probes.lost(peer)
-    if (peer === this.#membership.host) {
-      this.#background(this.#endWithoutHost(reason))
-      return
-    }
+    const brokeNow = this.#stage?.run?.missedNeighbour(peer) === true
+    this.withoutHost.lost(peer, reason)
+    if (brokeNow && !this.#active()) this.#tellWhatIsHeld()
     const isNeeded = this.plan !== undefined && activePeers(this.plan).includes(peer)
     if (isNeeded) this.#leaveUnlessReplanned(`cannot reach ${peer} any more: ${reason}`)
+    this.#changed()
   }
 
-  async #endWithoutHost(lostHow: string): Promise<void> {
-    const stage = this.#stage
-    const gone = `the host is gone (${lostHow})`
-    if (stage?.run === undefined) {
-      this.end({ outcome: 'failed', code: 'host-lost', reason: gone })
-      return
-    }
-    const kept = await stage.save().then(
-      () => 'is saved',
-      (error: unknown) => `could not be saved: ${reportOf(error).message}`,
-    )
-    this.end({ outcome: 'failed', code: 'host-lost', reason: `${gone}; what this PC trained ${kept}` })
+  async #endWithoutHost(gone: string): Promise<void> {
+    const kept = await this.#stage?.saveInWords()
+    this.end({ outcome: 'failed', code: 'host-lost', reason: `${gone}${kept ?? ''}` })
   }
 
   /** The stage stands still. A lost neighbour is the host's business: its next plan goes on without this cluster. */
@@ -279,7 +292,8 @@ export class Member {
 
   #leaveUnlessReplanned(reason: string): void {
     const number = this.plan?.number
-    this.departure.goWithoutNeighbour(reason, () => this.#active() && this.plan?.number === number)
+    const isStillNeeded = () => this.#active() && this.plan?.number === number && !this.withoutHost.isGone
+    this.departure.goWithoutNeighbour(reason, isStillNeeded)
   }
 
   /** Something broke that this PC cannot repair: tell the host and end. */
@@ -296,7 +310,7 @@ export class Member {
     this.log.say(`${outcome.outcome}: ${outcome.reason}`, outcome.outcome === 'failed' ? 'warn' : 'info')
     this.#life.abort()
     this.#become({ name: 'ended', reason: outcome.reason })
-    this.#background(this.#unload(outcome.reason))
+    this.#post.background(this.#unload(outcome.reason))
   }
 
   async #unload(reason: string): Promise<void> {
@@ -310,15 +324,6 @@ export class Member {
     }
   }
 
-  #toHost(header: HeaderToHost): void {
-    this.#background(this.#send(header))
-  }
-
-  #send(header: HeaderToHost): Promise<void> {
-    const whole = { ...header, job: this.#membership.job, plan: this.plan?.number ?? 0 }
-    return this.#ports.links.send(this.#membership.host, { header: whole, tensors: [] })
-  }
-
   #become(event: MemberEvent): void {
     const next = transition(this.state, event)
     if (next.name !== this.state.name) this.#ports.log('debug', `${this.state.name} → ${next.name}`)
@@ -329,13 +334,5 @@ export class Member {
   #changed(): void {
     this.#watch.notify()
     this.#onChange()
-  }
-
-  /** Work whose failure has its own way to the surface: lost peers through the links, the rest into the log. */
-  #background(work: Promise<unknown> | undefined): void {
-    work?.catch((error: unknown) => {
-      const { kind, message } = reportOf(error)
-      if (kind !== 'aborted') this.#ports.log(kind === 'bug' ? 'error' : 'warn', message)
-    })
   }
 }

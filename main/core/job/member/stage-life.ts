@@ -1,5 +1,5 @@
 /** One assignment of this PC from plan to end: load the engine, fetch shards, take the weights, then train. */
-import { BadMessageError } from '../../../../shared/errors.ts'
+import { BadMessageError, reportOf } from '../../../../shared/errors.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
@@ -139,6 +139,16 @@ export class StageLife {
     if (this.run === undefined) return
     const state = await this.#ports.engine.readState(this.layers)
     await this.#ports.vault.saveStage(this.#membership.job, { updates: this.run.stats.updates, state })
+  }
+
+  /** Keep it; the end of a sentence that says whether that went well. Empty for a stage that never trained. */
+  async saveInWords(): Promise<string> {
+    if (this.run === undefined) return ''
+    const kept = await this.save().then(
+      () => 'is saved',
+      (error: unknown) => `could not be saved: ${reportOf(error).message}`,
+    )
+    return `; what this PC trained ${kept}`
   }
 
   /** Resolves when the engine works for it no more. */

@@ -1,7 +1,12 @@
 /** One stage at work: its pipeline and its rings, as one thing that starts, holds, changes rings and ends. */
 import { BadMessageError } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
-import { isOfAveraging, type Progress, type WireMessage } from '../../../../shared/messages/wire.ts'
+import {
+  isOfAveraging,
+  type Header,
+  type Progress,
+  type WireMessage,
+} from '../../../../shared/messages/wire.ts'
 import type { Tally } from '../../../../shared/model/graph.ts'
 import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
 import { createAveraging, type Averaging } from '../../averaging/averaging.ts'
@@ -11,7 +16,7 @@ import { type BatchOrder, createBatchOrder } from '../../pipeline/order.ts'
 import { createStage, type Stage } from '../../pipeline/stage.ts'
 import type { BatchSource } from '../../ports.ts'
 import type { Trained } from '../checkpoint.ts'
-import { ringsInForce } from '../plan-in-force.ts'
+import { peersOf, ringsInForce } from '../plan-in-force.ts'
 import type { Assignment, MemberPorts } from './member-ports.ts'
 
 export interface StageRunHooks {
@@ -55,6 +60,8 @@ export class StageRun {
   readonly #order: BatchOrder
   #plan: Plan
   #drained: StageSummary | undefined
+  /** A micro-batch may have got lost, or the engine failed: the stage cannot go on where it stands. */
+  isBroken = false
 
   /** The engine holds the stage's layers and weights. */
   constructor(ports: MemberPorts, setup: StageRunSetup) {
@@ -94,7 +101,25 @@ export class StageRun {
     stage.finished.then((summary) => {
       this.#drained = summary
       this.#average(summary)
-    }, hooks.onFailed)
+    }, this.#broke.bind(this))
+  }
+
+  #broke(error: unknown): void {
+    this.isBroken = true
+    this.#setup.hooks.onFailed(error)
+  }
+
+  /** A peer of the cluster is out of reach: what was on its way to or from it may be lost. True: just now. */
+  missedNeighbour(peer: PeerId): boolean {
+    const { assignment, position } = this.#setup
+    const cluster = peersOf(assignment.proposal, position.cluster)
+    const isNew = cluster.includes(peer) && !this.isBroken && this.#drained === undefined
+    if (isNew) this.isBroken = true
+    return isNew
+  }
+
+  get isDrained(): boolean {
+    return this.#drained !== undefined
   }
 
   /** Where the training went on when this stage began. */
@@ -167,19 +192,40 @@ export class StageRun {
   get stats(): StageRunStats {
     const { updates, samples, busyMs, dropped, maxStaleness, waitingFor, backwarded } = this.#stage.stats()
     const { averaged, abandoned, averagedSamples, waitingFor: ring } = this.#averaging.stats()
-    const cursor = this.#isRoot ? { cursor: [...this.#order.cursorAt(backwarded)] as [number, number] } : {}
     return {
       ...{ updates: this.#from.updates + updates, samples, averagedSamples },
-      ...{ ...cursor, busyMs, dropped, maxStaleness },
+      ...{ cursor: this.#cursorAt(backwarded), busyMs, dropped, maxStaleness },
       rounds: { averaged, abandoned },
       waitingFor: waitingFor === '' || this.#drained !== undefined ? ring : waitingFor,
     }
+  }
+
+  /** Rows that this stage has trained, those of an update that is not made yet among them. */
+  get cursor(): [number, number] {
+    return this.#cursorAt(this.#stage.stats().backwarded)
+  }
+
+  #cursorAt(microBatches: number): [number, number] {
+    const [epoch, rows] = this.#order.cursorAt(microBatches)
+    return [epoch, rows]
   }
 
   async stop(reason: string): Promise<void> {
     this.#averaging.replan({ planNumber: this.#plan.number, rings: [] })
     await this.#stage.stop(reason)
   }
+}
+
+/** What a member can say of its stage to a host that does not know. */
+export function heldStage(
+  run: StageRun | undefined,
+  assignment: Assignment | undefined,
+  pausing: boolean,
+): Pick<Header<'stage-report'>, 'layout' | 'stage' | 'pausing' | 'cursor'> {
+  const layout = assignment?.proposal.number ?? 0
+  if (run === undefined) return { layout, stage: 'none', pausing }
+  const whole = run.isDrained ? 'finished' : 'whole'
+  return { layout, stage: run.isBroken ? 'broken' : whole, pausing, cursor: run.cursor }
 }
 
 function stageAssignment({ assignment, position }: StageRunSetup): StageAssignment {

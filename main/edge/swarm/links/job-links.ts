@@ -57,10 +57,11 @@ export interface Patience {
   readonly heartbeatMs: Millis
   readonly silenceMs: Millis
 }
+/** Looked at with every heartbeat: silence is noticed within 5 s. Bulk that comes in is no silence. */
 export const usualPatience: Patience = {
   graceMs: 2 * second,
-  heartbeatMs: 2 * second,
-  silenceMs: 10 * second,
+  heartbeatMs: second,
+  silenceMs: 4 * second,
 }
 
 /** The links of one job, until `close`. */

@@ -65,6 +65,8 @@ export function layNamespaces(members: number): Namespaces {
   }
   const address = (member: number) => `10.77.0.${member + 1}`
   process.on('exit', clear)
+  // A bench that is stopped from outside clears up as well: by default a signal ends a process without its 'exit'.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
   try {
     make(hub)
     run('ip', '-n', hub, 'link', 'add', 'bridge', 'type', 'bridge')

@@ -239,7 +239,7 @@ describe('one-shot commands', () => {
     const said = await plan({ peers: [peer(1000)] }, '--model', 'gpt-mini', '--seed', '1')
     expect(said.code).toBe(0)
     expect(said.stdout).toContain('Cluster B')
-    expect(said.stdout).toContain('why not faster The speed of a holds the pool back.')
+    expect(said.stdout).toContain('why not faster: The speed of a holds the pool back.')
     expect(said.stdout).toContain('+25 % (13 samples/s): a twice as fast')
     const { events } = await plan({ peers: [peer(1000)] }, '--model', 'gpt-mini', '--json')
     expect(events()).toEqual([expect.objectContaining({ event: 'result', feasible: true, planSeconds: 0 })])

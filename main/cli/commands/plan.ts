@@ -101,7 +101,7 @@ function planText(
     ...clusterRows(layout, noMembers, { columns, paint }),
     ...(layout.unused.length === 0 ? [] : [paint('title', 'not used')]),
     ...layout.unused.map(({ peer, reason }) => `  ${harmless(peer)}: ${harmless(reason)}`),
-    `${paint('title', 'why not faster')} ${harmless(layout.bottleneck.sentence)}`,
+    `why not faster: ${harmless(layout.bottleneck.sentence)}`,
     ...remedyRows(layout.bottleneck.remedies),
   ].join('\n')
 }

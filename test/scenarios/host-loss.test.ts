@@ -111,6 +111,7 @@ describe('a pool whose host is gone', () => {
       ...long,
       memories: [105_000, 105_000, 105_000, 105_000],
       clusters: 4,
+      spec: smallJob({ updates: 150 }),
     })
     await training(scenario)
     await scenario.lose('host')

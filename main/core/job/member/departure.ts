@@ -3,8 +3,8 @@ import type { JobResult } from '../../../../shared/messages/control.ts'
 import { type Millis, minute, second } from '../../../../shared/units.ts'
 import type { Clock } from '../../ports.ts'
 import type { JobLog } from '../job-log.ts'
-import type { HeaderToHost } from './from-host.ts'
 import type { MemberEvent, MemberState } from './member-state.ts'
+import type { HeaderToHost } from './member-ports.ts'
 
 /** So long a stage waits to be taken over before its PC goes without. */
 const handOverWithinMs = minute

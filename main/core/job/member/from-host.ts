@@ -1,16 +1,13 @@
 /** What each message of the host makes a member do. */
-import type { WireHeader, WireMessage, WireType } from '../../../../shared/messages/wire.ts'
+import type { WireMessage, WireType } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { JobNews } from '../../../../shared/messages/job-news.ts'
 import type { LinkProbes } from '../link-probes.ts'
 import { readNumbers } from '../checkpoint.ts'
 import { sendState } from '../transfer.ts'
 import type { Outcome } from './departure.ts'
-import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
+import type { Assignment, HeaderToHost, MemberPorts, Membership } from './member-ports.ts'
 import type { StageLife } from './stage-life.ts'
-
-type WithoutEnvelope<H> = H extends WireHeader ? Omit<H, 'job' | 'plan'> : never
-export type HeaderToHost = WithoutEnvelope<WireHeader>
 
 /** The deeds of a member that its host asks for. */
 export interface Deeds {

@@ -1,6 +1,6 @@
 /** What a member's part of a job is made of. */
 import type { PeerId } from '../../../../shared/ids.ts'
-import type { Header } from '../../../../shared/messages/wire.ts'
+import type { Header, WireHeader } from '../../../../shared/messages/wire.ts'
 import type { Bytes, Millis } from '../../../../shared/units.ts'
 import type { Clock, Links, Log, ShardStore, StageEngine, Vault } from '../../ports.ts'
 
@@ -25,3 +25,7 @@ export interface Membership {
 }
 
 export type Assignment = Header<'assignment'>
+
+type WithoutEnvelope<H> = H extends WireHeader ? Omit<H, 'job' | 'plan'> : never
+/** What a member says; the job and the plan are added on the way. */
+export type HeaderToHost = WithoutEnvelope<WireHeader>

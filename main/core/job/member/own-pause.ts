@@ -2,9 +2,9 @@
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import { EndOfRound } from './end-of-round.ts'
-import type { HeaderToHost } from './from-host.ts'
 import type { MemberEvent, MemberState } from './member-state.ts'
 import type { StageRunHooks } from './stage-run.ts'
+import type { HeaderToHost } from './member-ports.ts'
 
 export interface OwnPausePorts {
   readonly self: PeerId

@@ -1,8 +1,7 @@
 /** What a member sends, and its work in the background whose failure has its own way to the surface. */
 import { reportOf } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
-import type { HeaderToHost } from './from-host.ts'
-import type { MemberPorts, Membership } from './member-ports.ts'
+import type { HeaderToHost, MemberPorts, Membership } from './member-ports.ts'
 
 export class Post {
   readonly #ports: MemberPorts

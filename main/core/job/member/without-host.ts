@@ -10,7 +10,7 @@ import { hour, type Millis, second } from '../../../../shared/units.ts'
 import type { Clock } from '../../ports.ts'
 import type { JobLog } from '../job-log.ts'
 import { peersOf, planPeers, positionOf, withActive } from '../plan-in-force.ts'
-import type { HeaderToHost } from './from-host.ts'
+import type { HeaderToHost } from './member-ports.ts'
 
 /** A host's agent that was started again listens within seconds; whoever waits for it should not add to that. */
 const tellEveryMs = second

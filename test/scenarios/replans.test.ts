@@ -18,7 +18,8 @@ const said = (scenario: Scenario) => viewOf(scenario).log.map(({ text }) => text
 async function endWhole(scenario: Scenario, updates = 40) {
   const result = await scenario.end(scenario.host)
   expect(result).toMatchObject({ outcome: 'finished', model: '/models/scenario', updates })
-  expect(viewOf(scenario).trainingCurve.at(-1)!.updates).toBe(updates)
+  // Each cluster's leaf tells of its own updates, and one that ends a moment later may have made one less.
+  expect(Math.max(...viewOf(scenario).trainingCurve.map((point) => point.updates))).toBe(updates)
   expect(scenario.savedModels).toHaveLength(1)
   return result
 }

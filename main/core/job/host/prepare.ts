@@ -89,10 +89,10 @@ async function waitForMembers(
   await host.watch.until(() => host.unplanned !== undefined || host.finishing, { signal })
 }
 
-/** A member has its stage. */
+/** A member has its stage. Of one that was started anew meanwhile, it is a word of the program before. */
 export function noteReady(host: HostState, peer: PeerId): void {
   const entry = host.roll.get(peer)
-  if (entry === undefined) return
+  if (entry === undefined || entry.state === 'joined') return
   entry.layout = host.layoutNumber
   host.roll.mark([peer], 'ready')
 }
@@ -106,13 +106,14 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
   for (const { peer, reason } of plan.layout.unused) host.roll.mark([peer], 'idle', reason)
   host.broadcast({ type: 'assignment', spec: host.hosted.spec, proposal: plan, from: host.from })
   const beganMs = host.ports.clock.now()
+  // One that comes again within this plan never heard of it.
+  const isThere = (peer: PeerId) => host.roll.isPresent(peer) && host.roll.get(peer)?.state !== 'joined'
   const settled = () =>
-    peers.every((peer) => host.roll.get(peer)?.state === 'ready') ||
-    peers.some((peer) => !host.roll.isPresent(peer))
+    peers.every((peer) => host.roll.get(peer)?.state === 'ready') || !peers.every(isThere)
   await host.watch.until(settled, { signal, withinMs: readyWithinMs })
   host.handOutMs = host.ports.clock.now() - beganMs
   const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
-  const allPresent = peers.every((peer) => host.roll.isPresent(peer))
+  const allPresent = peers.every(isThere)
   const [newcomer] = unmeasured(host)
   if (newcomer !== undefined) host.unplanned ??= `${host.roll.nameOf(newcomer.peer)} joined`
   if (allPresent && late.length > 0) host.roll.mark(late, 'lost', 'was not ready in time')

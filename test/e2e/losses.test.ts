@@ -31,10 +31,11 @@ const trains = (job: string) => (view: JobView) =>
   view.job === job && view.phase === 'training' && view.updates > 0
 
 /** Who shares a cluster with this peer. */
+/** Empty where it holds no stage: a host may stand by. */
 function clusterOf({ plan, members }: JobView, name: string): string[] {
   const nameOf = new Map(members.map(({ peer, displayName }) => [peer, displayName]))
   const clusters = plan!.layout.clusters.map(({ stages }) => stages.map(({ peer }) => nameOf.get(peer)!))
-  return clusters.find((cluster) => cluster.includes(name))!
+  return clusters.find((cluster) => cluster.includes(name)) ?? []
 }
 
 const savesOf = ({ home }: Peer, job: string): string[] => readdirSync(join(home, 'stages', job))
@@ -111,19 +112,23 @@ describe('a pool of two clusters', () => {
     const members = ['ann', 'cem', 'dan'].map(peer)
     const broken = clusterOf(await peer('ben').until('training', trains(run.job)), 'ben')
     await peer('ben').kill()
-    for (const member of members) {
-      const holds = holding.includes(member.name)
-      if (holds && !broken.includes(member.name)) {
+    const whole = members.filter(({ name }) => holding.includes(name) && !broken.includes(name))
+    await Promise.all(
+      whole.map(async (member) => {
         const gone = await member.until('the loss of its host', ({ log }) =>
           log.some(({ text }) => text.startsWith('the host is gone (')),
         )
         const own = ({ members: seen }: JobView) =>
           seen.find(({ displayName }) => displayName === member.name)?.samples ?? 0
         await member.until('more samples', (view) => own(view) > own(gone))
-        await member.client.command('leave', {})
-        expect(await member.resultOf(run.job)).toMatchObject({ outcome: 'stopped' })
-        continue
-      }
+      }),
+    )
+    for (const member of whole) {
+      await member.client.command('leave', {})
+      expect(await member.resultOf(run.job)).toMatchObject({ outcome: 'stopped' })
+    }
+    for (const member of members.filter((one) => !whole.includes(one))) {
+      const holds = holding.includes(member.name)
       const result = await member.resultOf(run.job)
       expect(result.outcome).toBe('failed')
       expect(result.reason).toMatch(/^the host is gone \(.+\)/)

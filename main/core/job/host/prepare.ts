@@ -108,8 +108,7 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
   const beganMs = host.ports.clock.now()
   // One that comes again within this plan never heard of it.
   const isThere = (peer: PeerId) => host.roll.isPresent(peer) && host.roll.get(peer)?.state !== 'joined'
-  const settled = () =>
-    peers.every((peer) => host.roll.get(peer)?.state === 'ready') || !peers.every(isThere)
+  const settled = () => peers.every((peer) => host.roll.get(peer)?.state === 'ready') || !peers.every(isThere)
   await host.watch.until(settled, { signal, withinMs: readyWithinMs })
   host.handOutMs = host.ports.clock.now() - beganMs
   const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')

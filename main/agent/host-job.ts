@@ -1,4 +1,5 @@
 /** Launch a job: read the model and the data, make the job's key, open the door. */
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { JobFile, JobSpec } from '../../shared/job/spec.ts'
 import type { JobId } from '../../shared/ids.ts'
@@ -92,7 +93,15 @@ async function openHosted(parts: AgentParts, file: HostedJobFile, run?: SavedRun
   const participation = hostJob(
     { links, clock: realClock, log, engine, restedMs, store, vault, plan },
     {
-      ...{ job: key.jobId, spec, device, layerFlops, continueFrom, checkSecret: door.checkSecret },
+      ...{
+        job: key.jobId,
+        spec,
+        device,
+        layerFlops,
+        processors: availableParallelism(),
+        continueFrom,
+        checkSecret: door.checkSecret,
+      },
       ...(run === undefined ? {} : { resume: run }),
       gathering: { peers, deadlineSeconds, clusters },
       ...learning,

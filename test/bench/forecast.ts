@@ -9,13 +9,16 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { profileOf } from '../../main/core/model/profile.ts'
 import { createCostModel } from '../../main/core/planner/cost.ts'
+import { demoBudgetsTask } from '../../main/agent/tasks/demo-budgets.ts'
+import { demoShape, poolJob, readDemoModel } from '../../main/cli/demo/demo-job.ts'
+import { demoPeerName } from '../../main/cli/demo/outcome.ts'
 import { runPool, type DemoPeer } from '../../main/cli/demo/pool-run.ts'
 import type { EndedJob } from '../../main/cli/follow.ts'
 import { InvalidInputError, InvariantError } from '../../shared/errors.ts'
 import { jobFile, type JobFile } from '../../shared/job/spec.ts'
 import { createRng, nextInt } from '../../shared/random.ts'
 import { whyNoNamespaces } from './average/namespaces.ts'
-import { cases, memoryShare, microBatch, side, type ForecastCase } from './forecast/cases.ts'
+import { cases, type DemoCase, demos, microBatch, side, type ForecastCase } from './forecast/cases.ts'
 import { layNetwork } from './forecast/network.ts'
 import { quietTerminal } from './quiet-terminal.ts'
 
@@ -52,7 +55,7 @@ const jobOf = (one: ForecastCase, path: string): JobFile =>
     gathering: { peers: one.places.length },
   })
 
-function budgetOf({ graph }: ForecastCase, { recipe }: JobFile): number {
+function budgetOf({ graph, memoryShare }: ForecastCase, { recipe }: JobFile): number {
   const cost = createCostModel({ peers: [], links: [], defaultLatencySeconds: 0 }, profileOf(graph, recipe))
   return Math.ceil(memoryShare * cost.memoryBytes([0, graph.layers.length]))
 }
@@ -100,24 +103,40 @@ async function runCase(one: ForecastCase, folder: string) {
   }
 }
 
+/** As `rookery demo` does, without the comparison with one PC. */
+async function runDemo({ model: name, updates }: DemoCase, folder: string) {
+  const [peers, clusters] = [5, 2]
+  const model = await readDemoModel(name)
+  const { microBatch } = model.recipe
+  const budgets = await demoBudgetsTask({ model: name, shape: demoShape(peers, clusters), microBatch })
+  const ended = await runPool({
+    ...{ agentEntry, folder, backend: 'kernels', terminal: quietTerminal, run: name },
+    peers: budgets.map((memoryBytes, index) => ({ name: demoPeerName(index), memoryBytes })),
+    job: poolJob(model, { model: name, peers, clusters, updates, seed: 0 }),
+  })
+  return { ended, ...(await comparisonOf(ended)) }
+}
+
 /** @param only - names of cases; none: all @throws InvalidInputError without root */
 export async function benchForecast(only: readonly string[] = []): Promise<Record<string, number>> {
+  const runs = [
+    ...cases.map((one) => ({ name: one.name, shaped: true, run: (folder: string) => runCase(one, folder) })),
+    ...demos.map((one) => ({ name: one.name, shaped: false, run: (folder: string) => runDemo(one, folder) })),
+  ].filter(({ name }) => only.length === 0 || only.includes(name))
   const reason = whyNoNamespaces()
-  if (reason !== undefined) throw new InvalidInputError(reason)
+  if (reason !== undefined && runs.some(({ shaped }) => shaped)) throw new InvalidInputError(reason)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   const found: Record<string, number> = {}
-  for (const one of cases) {
-    if (only.length > 0 && !only.includes(one.name)) continue
+  for (const { name, run } of runs) {
     const folder = await mkdtemp(join(tmpdir(), 'rookery-bench-'))
     try {
-      const { ended, promised, measured, ratio } = await runCase(one, folder)
-      process.stderr.write(`${one.name}: ${planInWords(ended)}, ${ended.result.seconds.toFixed(1)} s\n`)
-      found[`${one.name}: promised samples/s`] = promised
-      found[`${one.name}: measured samples/s`] = measured
-      found[`${one.name}: measured / promised`] = ratio
+      const { ended, promised, measured, ratio } = await run(folder)
+      process.stderr.write(`${name}: ${planInWords(ended)}, ${ended.result.seconds.toFixed(1)} s\n`)
+      found[`${name}: promised samples/s`] = promised
+      found[`${name}: measured samples/s`] = measured
+      found[`${name}: measured / promised`] = ratio
     } finally {
-      if (process.env['KEEP'] === undefined) await rm(folder, { recursive: true, force: true })
-      else process.stderr.write(`${folder}\n`)
+      await rm(folder, { recursive: true, force: true })
     }
   }
   return found

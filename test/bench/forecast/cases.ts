@@ -9,6 +9,8 @@ export interface ForecastCase {
   /** Lines of the homes to each other. */
   readonly homes: readonly Line[]
   readonly graph: ModelGraph
+  /** Of the memory that the whole model takes: nobody can hold all of it. */
+  readonly memoryShare: number
   readonly averageEveryUpdates: number
   readonly updates: number
 }
@@ -41,11 +43,9 @@ const wideBorders = graphOf('wide-borders', [])
 const manyParameters = graphOf('many-parameters', [{ type: 'dense', name: 'wide', units: 64 }])
 
 export const microBatch = 16
-/** Of the memory that the whole model takes: nobody can hold all of it. */
-export const memoryShare = 0.75
 
 const at = (up: number, down: number) => ({ home: 0, up, down })
-const oneStreet = { homes: [{}], graph: wideBorders, averageEveryUpdates: 5 }
+const oneStreet = { homes: [{}], graph: wideBorders, memoryShare: 0.75, averageEveryUpdates: 5 }
 
 export const cases: readonly ForecastCase[] = [
   {
@@ -62,19 +62,35 @@ export const cases: readonly ForecastCase[] = [
       { up: 20, down: 100 },
     ],
     graph: manyParameters,
+    memoryShare: 0.75,
     averageEveryUpdates: 2,
     updates: 40,
   },
   {
     ...oneStreet,
     name: 'one slow PC',
+    // All three are needed.
+    memoryShare: 0.45,
     places: [at(50, 100), at(50, 100), { ...at(50, 100), computeShare: 0.25 }],
-    updates: 40,
+    updates: 30,
   },
   {
     ...oneStreet,
     name: 'one slow uplink',
-    places: [at(100, 100), at(100, 100), at(5, 100)],
-    updates: 60,
+    memoryShare: 0.45,
+    places: [at(100, 100), at(100, 100), at(10, 100)],
+    updates: 12,
   },
+]
+
+/** Pools of the demo: all agents are on this machine. */
+export interface DemoCase {
+  readonly name: string
+  readonly model: string
+  readonly updates: number
+}
+
+export const demos: readonly DemoCase[] = [
+  { name: 'digits demo', model: 'digits-cnn', updates: 200 },
+  { name: 'text demo', model: 'gpt-mini', updates: 40 },
 ]

@@ -8,6 +8,7 @@ import { measuredPool } from '../measured-pool.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { HostState } from './host-state.ts'
 import { samplesTrained } from './run-report.ts'
+import { sharedProcessors } from './shared-machine.ts'
 
 export interface Comparison {
   readonly forecast: ComparedFigures
@@ -32,7 +33,8 @@ const enoughMicroBatches = 20
 /** Of a plan that is about to train. What members lend was corrected before. */
 export function forecastOf(host: HostState, plan: Plan, pool: ReturnType<typeof measuredPool>): PlanForecast {
   const { graph, recipe } = host.hosted.spec
-  const rates = planRates(pool, withFlops(profileOf(graph, recipe), host.hosted.layerFlops), plan)
+  const shared = sharedProcessors(host.roll.all, host.ports.links.self, host.hosted.processors)
+  const rates = planRates(pool, withFlops(profileOf(graph, recipe), host.hosted.layerFlops), plan, shared)
   return {
     rates,
     from: { seconds: host.secondsTrained, samples: samplesTrained(host) },

@@ -8,11 +8,12 @@ import { at, exp, fma, put } from './vector'
 /** 2·√(2/π), and that times 0.044715. */
 const linear: f32 = 1.5957691216057308
 const cubic: f32 = 0.07135481282553506
+const table: usize = memory.data<f32>([linear, cubic, 3 * cubic, 1])
 
 /** 1 − s = 1/(1 + e^u) */
 function rest(x: v128, square: v128): v128 {
-  const u = f32x4.mul(x, fma(f32x4.splat(cubic), square, f32x4.splat(linear)))
-  return f32x4.div(f32x4.splat(1), f32x4.add(f32x4.splat(1), exp(u)))
+  const u = f32x4.mul(x, fma(v128.load32_splat(table, 4), square, v128.load32_splat(table, 0)))
+  return f32x4.div(v128.load32_splat(table, 12), f32x4.add(v128.load32_splat(table, 12), exp(u)))
 }
 
 function forth(x: v128): v128 {
@@ -23,8 +24,8 @@ function forth(x: v128): v128 {
 function back(x: v128, dy: v128): v128 {
   const square = f32x4.mul(x, x)
   const r = rest(x, square)
-  const s = f32x4.sub(f32x4.splat(1), r)
-  const slope = fma(f32x4.splat(3 * cubic), square, f32x4.splat(linear))
+  const s = f32x4.sub(v128.load32_splat(table, 12), r)
+  const slope = fma(v128.load32_splat(table, 8), square, v128.load32_splat(table, 0))
   return f32x4.mul(dy, fma(f32x4.mul(f32x4.mul(x, s), r), slope, s))
 }
 

@@ -11,10 +11,10 @@ import { layNamespaces, whyNoNamespaces, type Line, type Namespaces } from './av
 import { rows, type Training } from './average/orders.ts'
 
 const ringSizes = [2, 4, 8]
-/** Mbit/s, and bytes of the model: a round takes one to two seconds. */
+/** Mbit/s, and bytes of the model, from a small one to half of resnet18: a round takes one to five seconds. */
 const lines = [
-  { rate: 20, modelBytes: 2.5 * mebibyte },
-  { rate: 100, modelBytes: 12 * mebibyte },
+  { rate: 20, modelBytes: 6 * mebibyte },
+  { rate: 100, modelBytes: 24 * mebibyte },
   { rate: 1000, modelBytes: 64 * mebibyte },
 ]
 const rounds = 3

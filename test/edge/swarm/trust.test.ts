@@ -140,7 +140,7 @@ describe('a peer that breaks the protocol', () => {
   const rogueHello = (lane: Hello['lane'], change: Partial<Hello> = {}): Uint8Array => {
     const certificate = certify(pool.key, rogue.peerId.toString())
     return encodeHello({
-      hello: 1,
+      hello: 2,
       job: pool.job,
       certificate,
       lane,

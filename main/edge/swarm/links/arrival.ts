@@ -3,8 +3,8 @@ import type { Stream, StreamMessageEvent } from '@libp2p/interface'
 import { BadMessageError, PoolError } from '../../../../shared/errors.ts'
 import { createFrameReader, type FrameEvents, type FrameReader } from '../../../../shared/messages/frame.ts'
 import { second, type Bytes } from '../../../../shared/units.ts'
+import { createAcknowledger, type Timer } from './acknowledgement.ts'
 import { answers, createHelloReader, isPaced, type Answer, type Hello } from './hello.ts'
-import { acknowledgedBytes } from './window.ts'
 
 const helloWithinMs = 10 * second
 
@@ -25,23 +25,9 @@ export interface Door {
   malformed(error: PoolError): void
 }
 
-/** Says how often what came in has become so much more: once for all that a turn of the event loop brought. */
-function createAcknowledger(say: (answer: Answer, times: number) => void) {
-  let came = 0
-  let acknowledged = 0
-  let isDue = false
-  const acknowledge = (): void => {
-    isDue = false
-    const due = Math.floor(came / acknowledgedBytes) - acknowledged
-    acknowledged += due
-    if (due > 0) say('welcome', due)
-  }
-  return (bytes: Bytes): void => {
-    came += bytes
-    if (isDue) return
-    isDue = true
-    queueMicrotask(acknowledge)
-  }
+const timer: Timer = {
+  now: () => performance.now(),
+  later: (deed, ms) => { setTimeout(deed, ms).unref() }, // prettier-ignore
 }
 
 /** What the bytes of one stream mean, in order. */
@@ -52,8 +38,11 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
   let over = false
 
   let acknowledge: ((bytes: Bytes) => void) | undefined
-  function say(answer: Answer, times = 1): void {
-    if (stream.writeStatus === 'writable') stream.send(new Uint8Array(times).fill(answers[answer]))
+  function write(bytes: Uint8Array): void {
+    if (stream.writeStatus === 'writable') stream.send(bytes)
+  }
+  function say(answer: Answer): void {
+    write(Uint8Array.of(answers[answer]))
   }
   function welcome(admitted: Guest): void {
     guest = admitted
@@ -92,7 +81,7 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
     })
     if (typeof admitted === 'string') turnAway(admitted)
     else {
-      if (isPaced(read.hello.lane)) acknowledge = createAcknowledger(say)
+      if (isPaced(read.hello.lane)) acknowledge = createAcknowledger(timer, write)
       welcome(admitted)
       hear(read.rest)
     }

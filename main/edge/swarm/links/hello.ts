@@ -2,7 +2,7 @@
  * The first bytes on every stream: who speaks, for which job, in which lane, and how much came before.
  *
  *     dialer:    hello bytes (u32, little-endian) | hello, JSON | frames ...
- *     acceptor:  one answer byte | one byte for every keep-alive; in a paced lane one for every 16 KiB that came in
+ *     acceptor:  one answer byte | one byte for every keep-alive; in a paced lane acknowledgements
  *
  * A dial to a peer that will refuse us resolves all the same, so nothing counts as sent before the answer.
  */
@@ -42,7 +42,7 @@ export function isPaced(lane: LaneName): boolean {
 }
 
 const hello = z.strictObject({
-  hello: z.literal(1),
+  hello: z.literal(2),
   job: jobId,
   certificate: certificate.nullable(),
   lane: z.enum(laneNames),

@@ -3,7 +3,8 @@ import type { Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/inter
 import { PeerLostError, RefusedError } from '../../../../shared/errors.ts'
 import { kibibyte, second } from '../../../../shared/units.ts'
 import type { Shaper } from './shaper.ts'
-import { acknowledgedBytes, createWindow, type Window } from './window.ts'
+import { acknowledgedBytes, createAcknowledgementReader } from './acknowledgement.ts'
+import { createWindow, type Window } from './window.ts'
 import { answerOf, encodeHello, isPaced, rankOf, type Answer, type Hello } from './hello.ts'
 
 /**
@@ -143,7 +144,12 @@ export async function openOutgoing(
   }
   stream.addEventListener('message', heard)
   stream.addEventListener('drain', heard)
-  const window = isPaced(hello.lane) ? createWindow(() => performance.now()) : undefined
+  const window = isPaced(hello.lane)
+    ? createWindow(
+        () => performance.now(),
+        () => shaper.isPipelineBusy(),
+      )
+    : undefined
   const abort = (reason: string): void => {
     ours = true
     stream.abort(new PeerLostError(reason))
@@ -154,9 +160,14 @@ export async function openOutgoing(
     abort('the hello failed')
     throw error
   }
-  stream.addEventListener('message', ({ data }: StreamMessageEvent) => {
-    window?.acknowledge(data.byteLength * acknowledgedBytes)
-  })
+  if (window !== undefined) {
+    const read = createAcknowledgementReader((said) => {
+      window.acknowledge(said)
+    })
+    stream.addEventListener('message', ({ data }: StreamMessageEvent) => {
+      read(data.subarray())
+    })
+  }
   stream.addEventListener('close', (_event: StreamCloseEvent) => {
     window?.close()
     if (!ours) events.ended()

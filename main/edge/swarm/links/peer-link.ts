@@ -191,7 +191,7 @@ export class PeerLink {
 
   async #openLane(name: LaneName, sequence: number, ended: () => void): Promise<OutgoingStream> {
     const hello: Hello = {
-      hello: 1,
+      hello: 2,
       job: this.#ports.job,
       certificate: this.#ports.certificate(),
       lane: name,

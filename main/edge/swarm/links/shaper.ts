@@ -20,6 +20,9 @@ const packetPayloadBytes: Bytes = 1400
 /** What comes in is answered by a window update of the stream and an acknowledgement. */
 const answerBytes: Bytes = 80
 
+/** Since its last micro-batch left a pipeline rests, or has none. */
+const pipelineRestsMs: Millis = second / 2
+
 /** Bytes of a piece on the line, an upper bound. */
 export function bytesOnLine(bytes: Bytes): Bytes {
   const framed = bytes + pieceHeaderBytes
@@ -45,6 +48,8 @@ export interface Shaper {
   pieceBytes(most: Bytes): Bytes
   /** Count a piece that is about to be sent; when a promise comes back, wait for it. Lower ranks go first. */
   leave(bytes: Bytes, rank: Rank): Promise<void> | undefined
+  /** Whether micro-batches use the line these days: bulk keeps its queues shorter then. */
+  isPipelineBusy(): boolean
   /** Count what came in; when a promise comes back, read no more before it resolves. */
   arrive(bytes: Bytes, urgent: boolean): Promise<void> | undefined
 }
@@ -156,6 +161,7 @@ export function createShaper(clock: Clock): Shaper {
   const queue = new Queue(clock, upload)
   let sentBytes = 0
   let receivedBytes = 0
+  let pipelineAtMs = -Infinity
 
   async function payOff(): Promise<void> {
     for (let wait = download.waitFor(0); wait > 0; wait = download.waitFor(0)) await clock.sleep(napFor(wait))
@@ -175,9 +181,11 @@ export function createShaper(clock: Clock): Shaper {
     },
     leave(bytes, rank) {
       sentBytes += bytes
+      if (rank === 1) pipelineAtMs = clock.now()
       if (upload.isOpen && queue.isEmpty) return undefined
       return queue.enter(bytesOnLine(bytes), rank)
     },
+    isPipelineBusy: () => clock.now() - pipelineAtMs < pipelineRestsMs,
     arrive(bytes, urgent) {
       receivedBytes += bytes
       upload.take(answerBytes)

@@ -1,23 +1,30 @@
 /**
  * How much bulk may be on its way to a peer: as much as keeps the line busy and little more, so that what follows it, in
- * this connection or another, hardly waits. The receiver acknowledges what came in; what an acknowledgement takes longer
- * than it once did is time spent in queues, our own socket's among them.
+ * this connection or another, hardly waits. The receiver acknowledges what came in and when; what the way there takes
+ * longer than it once did is time spent in queues, our own socket's among them.
  *
  * @see RFC 6817, "Low Extra Delay Background Transport (LEDBAT)", whose idea this is
  */
-import { kibibyte, mebibyte, minute, type Bytes, type Millis } from '../../../../shared/units.ts'
+import { mebibyte, minute, second, type Bytes, type Millis } from '../../../../shared/units.ts'
+import { acknowledgedBytes, millisBetween, tenthsOf, type Acknowledgement } from './acknowledgement.ts'
 
-/** The receiver says so whenever this much more of a stream came in. */
-export const acknowledgedBytes: Bytes = 16 * kibibyte
-/** Of bulk this may wait in queues. A pipeline with a credit to spare hides as much. */
-const targetMs: Millis = 15
+/** Of bulk this may wait in queues where nothing else is under way: more than an event loop is late, so the line never idles. */
+const restfulMs: Millis = 40
+/** And where micro-batches use the line: less than a micro-batch itself takes. */
+const yieldingMs: Millis = 2
 /** Two acknowledgements; more than the line takes, where it is slower than some Mbit/s. */
 const leastBytes: Bytes = 2 * acknowledgedBytes
+const firstBytes: Bytes = 8 * acknowledgedBytes
 const mostBytes: Bytes = 4 * mebibyte
-/** How much of what is too little or too much in the queues is made good with one round trip. */
+/** How much of what is too little in the queues is made good with one round trip. Of what is too much, all. */
 const gain = 0.25
-/** The least delay of one to two such times is that of the line without queues. */
-const memoryMs: Millis = 5 * minute
+/** What was right before such a pause may flood the line now. */
+const pauseMs: Millis = second / 2
+/**
+ * The least delay of one to two such times is that of the line without queues. Short, for the two clocks drift apart:
+ * some milliseconds in it. The queue is let run empty when one is over, or the next would not know an empty one.
+ */
+const memoryMs: Millis = minute
 /** One late answer says more about this process than about the line. */
 const filtered = 4
 
@@ -31,8 +38,7 @@ export interface Window {
   readonly bytes: Bytes
   /** Count a piece that leaves now; when a promise comes back, the next has to wait for it. */
   leave(bytes: Bytes): Promise<void> | undefined
-  /** The receiver has so many bytes more. */
-  acknowledge(bytes: Bytes): void
+  acknowledge(said: Acknowledgement): void
   /** The stream is over: nobody waits any more. */
   close(): void
 }
@@ -47,24 +53,33 @@ class Baseline {
     this.#sinceMs = now
   }
 
-  see(delay: Millis, now: Millis): Millis {
-    if (now - this.#sinceMs > memoryMs) {
+  /** @returns whether a period is over */
+  see(delay: Millis, now: Millis): boolean {
+    const isOver = now - this.#sinceMs > memoryMs
+    if (isOver) {
       this.#before = this.#least
       this.#least = Infinity
       this.#sinceMs = now
     }
     this.#least = Math.min(this.#least, delay)
+    return isOver
+  }
+
+  get least(): Millis {
     return Math.min(this.#least, this.#before)
   }
 }
 
-export function createWindow(now: () => Millis): Window {
+/** @param yields - whether something more urgent uses the line */
+export function createWindow(now: () => Millis, yields: () => boolean): Window {
   const baseline = new Baseline(now())
   const recent: Millis[] = []
   let marks: Mark[] = []
-  let bytes: Bytes = 4 * leastBytes
+  let bytes: Bytes = firstBytes
   let left = 0
   let came = 0
+  let shrunkAtMs = -Infinity
+  let leftAtMs = -Infinity
   let waiting: PromiseWithResolvers<void> | undefined
   let closed = false
 
@@ -73,39 +88,48 @@ export function createWindow(now: () => Millis): Window {
     waiting?.resolve()
     waiting = undefined
   }
-  /** Delay of the newest piece that is all there; undefined where none is. */
-  function newestDelay(): Millis | undefined {
+  /** When the newest piece left that is all there; undefined where none is. */
+  function newestLeft(): Millis | undefined {
     const done = marks.filter(({ end }) => end <= came)
     marks = marks.slice(done.length)
-    const newest = done.at(-1)
-    return newest && now() - newest.atMs
+    return done.at(-1)?.atMs
   }
-  function adapt(delay: Millis, more: Bytes, wasFull: boolean): void {
+  function adapt(delay: Millis, roundTrip: Millis, more: Bytes): void {
+    const wasFull = left - came + more >= 0.75 * bytes
     recent.push(delay)
     if (recent.length > filtered) recent.shift()
-    const steady = Math.min(...recent)
-    const queued = steady - baseline.see(delay, now())
-    const change = Math.max(-0.5, Math.min(1, (gain * (targetMs - queued)) / Math.max(1, steady)))
+    if (baseline.see(delay, now())) bytes = leastBytes
+    const queued = Math.min(...recent) - baseline.least
+    const wanted = ((yields() ? yieldingMs : restfulMs) - queued) / Math.max(1, roundTrip)
+    if (wanted < 0) shrink(Math.max(-0.5, wanted), roundTrip)
     // What is not used says nothing about how much more there could be.
-    if (change > 0 && !wasFull) return
-    bytes = Math.max(leastBytes, Math.min(mostBytes, bytes + change * more))
+    else if (wasFull) bytes = Math.min(mostBytes, bytes + Math.min(1, gain * wanted) * more)
+  }
+  /** Once a round trip: what is seen meanwhile left before. */
+  function shrink(share: number, roundTrip: Millis): void {
+    if (now() - shrunkAtMs < roundTrip) return
+    shrunkAtMs = now()
+    bytes = Math.max(leastBytes, bytes * (1 + share))
   }
   return {
     get bytes() {
       return bytes
     },
     leave(piece) {
+      if (left === came && now() - leftAtMs > pauseMs) bytes = Math.min(bytes, firstBytes)
+      leftAtMs = now()
       left += piece
       marks.push({ end: left, atMs: now() })
       if (!isFull() || closed) return undefined
       waiting ??= Promise.withResolvers()
       return waiting.promise
     },
-    acknowledge(more) {
-      const wasFull = left - came >= 0.75 * bytes
-      came = Math.min(left, came + more)
-      const delay = newestDelay()
-      if (delay !== undefined) adapt(delay, more, wasFull)
+    acknowledge(said) {
+      // Of what it says only that counts which we sent.
+      const more = Math.min((said.bytes - came) >>> 0, left - came)
+      came += more
+      const leftMs = newestLeft()
+      if (leftMs !== undefined) adapt(millisBetween(tenthsOf(leftMs), said.atTenths), now() - leftMs, more)
       if (!isFull()) release()
     },
     close() {

@@ -80,7 +80,7 @@ describe('the window of bulk', () => {
       () => 0,
       () => false,
     )
-    window.leave(100)
+    expect(window.leave(100)).toBeUndefined()
     const before = window.bytes
     window.acknowledge({ bytes: 4_000_000_000, atTenths: 1 })
     expect(window.bytes).toBeLessThanOrEqual(2 * before)
@@ -121,7 +121,9 @@ describe('acknowledgements', () => {
   it('say once for some milliseconds how much came in all, and when the newest of it did', async () => {
     const clock = createVirtualClock()
     const said: Uint8Array[] = []
-    const later = (deed: () => void, ms: number) => void clock.sleep(ms).then(deed)
+    const later = (deed: () => void, ms: number) => {
+      void clock.sleep(ms).then(deed)
+    }
     const came = createAcknowledger({ now: () => clock.now(), later }, (record) => said.push(record))
     came(acknowledgedBytes - 1)
     await Promise.resolve()

@@ -38,12 +38,10 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
   let over = false
 
   let acknowledge: ((bytes: Bytes) => void) | undefined
-  function write(bytes: Uint8Array): void {
+  const write = (bytes: Uint8Array): void => {
     if (stream.writeStatus === 'writable') stream.send(bytes)
   }
-  function say(answer: Answer): void {
-    write(Uint8Array.of(answers[answer]))
-  }
+  const say = (answer: Answer): void => { write(Uint8Array.of(answers[answer])) } // prettier-ignore
   function welcome(admitted: Guest): void {
     guest = admitted
     frames = createFrameReader({

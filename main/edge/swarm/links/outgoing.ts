@@ -1,7 +1,7 @@
 /** A stream that we opened: hello and answer first, then bounded pieces with the transport's back-pressure. */
 import type { Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
 import { PeerLostError, RefusedError } from '../../../../shared/errors.ts'
-import { kibibyte, second } from '../../../../shared/units.ts'
+import { kibibyte, second, type Millis } from '../../../../shared/units.ts'
 import type { Shaper } from './shaper.ts'
 import { acknowledgedBytes, createAcknowledgementReader } from './acknowledgement.ts'
 import { createWindow, type Window } from './window.ts'
@@ -128,6 +128,17 @@ export interface OutgoingSetup {
   readonly shaper: Shaper
 }
 
+const now = (): Millis => performance.now()
+
+function hearAcknowledgements(stream: Stream, window: Window): void {
+  const read = createAcknowledgementReader((said) => {
+    window.acknowledge(said)
+  })
+  stream.addEventListener('message', ({ data }: StreamMessageEvent) => {
+    read(data.subarray())
+  })
+}
+
 /**
  * Say hello on a new stream and hear the answer.
  *
@@ -144,12 +155,7 @@ export async function openOutgoing(
   }
   stream.addEventListener('message', heard)
   stream.addEventListener('drain', heard)
-  const window = isPaced(hello.lane)
-    ? createWindow(
-        () => performance.now(),
-        () => shaper.isPipelineBusy(),
-      )
-    : undefined
+  const window = isPaced(hello.lane) ? createWindow(now, () => shaper.isPipelineBusy()) : undefined
   const abort = (reason: string): void => {
     ours = true
     stream.abort(new PeerLostError(reason))
@@ -160,14 +166,7 @@ export async function openOutgoing(
     abort('the hello failed')
     throw error
   }
-  if (window !== undefined) {
-    const read = createAcknowledgementReader((said) => {
-      window.acknowledge(said)
-    })
-    stream.addEventListener('message', ({ data }: StreamMessageEvent) => {
-      read(data.subarray())
-    })
-  }
+  if (window !== undefined) hearAcknowledgements(stream, window)
   stream.addEventListener('close', (_event: StreamCloseEvent) => {
     window?.close()
     if (!ours) events.ended()

@@ -70,66 +70,108 @@ class Baseline {
   }
 }
 
+/** When what left, until it is known to have come. */
+class Ledger {
+  readonly #now: () => Millis
+  #marks: Mark[] = []
+  #left = 0
+  #came = 0
+  leftAtMs: Millis = -Infinity
+
+  constructor(now: () => Millis) {
+    this.#now = now
+  }
+
+  get underWay(): Bytes {
+    return this.#left - this.#came
+  }
+
+  leave(piece: Bytes): void {
+    this.leftAtMs = this.#now()
+    this.#left += piece
+    this.#marks.push({ end: this.#left, atMs: this.leftAtMs })
+  }
+
+  /** @param total - all that came so far, modulo 2³²; only what was sent counts @returns how much more that is */
+  come(total: Bytes): Bytes {
+    const more = Math.min((total - this.#came) >>> 0, this.underWay)
+    this.#came += more
+    return more
+  }
+
+  /** When the newest piece left that is all there; undefined where none is since this was asked. */
+  newestLeftMs(): Millis | undefined {
+    const done = this.#marks.filter(({ end }) => end <= this.#came)
+    this.#marks = this.#marks.slice(done.length)
+    return done.at(-1)?.atMs
+  }
+}
+
+/** How many bytes may be under way, learned from how long the newest took. */
+class Allowance {
+  readonly #now: () => Millis
+  readonly #yields: () => boolean
+  readonly #baseline: Baseline
+  readonly #recent: Millis[] = []
+  #shrunkAtMs = -Infinity
+  bytes: Bytes = firstBytes
+
+  constructor(now: () => Millis, yields: () => boolean) {
+    this.#now = now
+    this.#yields = yields
+    this.#baseline = new Baseline(now())
+  }
+
+  /** @param delay - of the newest piece on its way there, but for a constant @param more - bytes that came */
+  adapt(delay: Millis, roundTrip: Millis, { more, wasFull }: { more: Bytes; wasFull: boolean }): void {
+    this.#recent.push(delay)
+    if (this.#recent.length > filtered) this.#recent.shift()
+    if (this.#baseline.see(delay, this.#now())) this.bytes = leastBytes
+    const queued = Math.min(...this.#recent) - this.#baseline.least
+    const wanted = ((this.#yields() ? yieldingMs : restfulMs) - queued) / Math.max(1, roundTrip)
+    if (wanted < 0) this.#shrink(Math.max(-0.5, wanted), roundTrip)
+    // What is not used says nothing about how much more there could be.
+    else if (wasFull) this.bytes = Math.min(mostBytes, this.bytes + Math.min(1, gain * wanted) * more)
+  }
+
+  /** Once a round trip: what is seen meanwhile left before. */
+  #shrink(share: number, roundTrip: Millis): void {
+    if (this.#now() - this.#shrunkAtMs < roundTrip) return
+    this.#shrunkAtMs = this.#now()
+    this.bytes = Math.max(leastBytes, this.bytes * (1 + share))
+  }
+}
+
 /** @param yields - whether something more urgent uses the line */
 export function createWindow(now: () => Millis, yields: () => boolean): Window {
-  const baseline = new Baseline(now())
-  const recent: Millis[] = []
-  let marks: Mark[] = []
-  let bytes: Bytes = firstBytes
-  let left = 0
-  let came = 0
-  let shrunkAtMs = -Infinity
-  let leftAtMs = -Infinity
+  const ledger = new Ledger(now)
+  const allowance = new Allowance(now, yields)
   let waiting: PromiseWithResolvers<void> | undefined
   let closed = false
 
-  const isFull = () => left - came >= bytes
+  const isFull = () => ledger.underWay >= allowance.bytes
   const release = () => {
     waiting?.resolve()
     waiting = undefined
   }
-  /** When the newest piece left that is all there; undefined where none is. */
-  function newestLeft(): Millis | undefined {
-    const done = marks.filter(({ end }) => end <= came)
-    marks = marks.slice(done.length)
-    return done.at(-1)?.atMs
-  }
-  function adapt(delay: Millis, roundTrip: Millis, more: Bytes): void {
-    const wasFull = left - came + more >= 0.75 * bytes
-    recent.push(delay)
-    if (recent.length > filtered) recent.shift()
-    if (baseline.see(delay, now())) bytes = leastBytes
-    const queued = Math.min(...recent) - baseline.least
-    const wanted = ((yields() ? yieldingMs : restfulMs) - queued) / Math.max(1, roundTrip)
-    if (wanted < 0) shrink(Math.max(-0.5, wanted), roundTrip)
-    // What is not used says nothing about how much more there could be.
-    else if (wasFull) bytes = Math.min(mostBytes, bytes + Math.min(1, gain * wanted) * more)
-  }
-  /** Once a round trip: what is seen meanwhile left before. */
-  function shrink(share: number, roundTrip: Millis): void {
-    if (now() - shrunkAtMs < roundTrip) return
-    shrunkAtMs = now()
-    bytes = Math.max(leastBytes, bytes * (1 + share))
-  }
   return {
     get bytes() {
-      return bytes
+      return allowance.bytes
     },
     leave(piece) {
-      if (left === came && now() - leftAtMs > pauseMs) bytes = Math.min(bytes, firstBytes)
-      leftAtMs = now()
-      left += piece
-      marks.push({ end: left, atMs: now() })
+      const paused = ledger.underWay === 0 && now() - ledger.leftAtMs > pauseMs
+      if (paused) allowance.bytes = Math.min(allowance.bytes, firstBytes)
+      ledger.leave(piece)
       if (!isFull() || closed) return undefined
       waiting ??= Promise.withResolvers()
       return waiting.promise
     },
-    acknowledge(said) {
-      // Of what it says only that counts which we sent.
-      const more = Math.min((said.bytes - came) >>> 0, left - came)
-      came += more
-      const leftMs = newestLeft()
-      if (leftMs !== undefined) adapt(millisBetween(tenthsOf(leftMs), said.atTenths), now() - leftMs, more)
+    acknowledge({ bytes, atTenths }) {
+      const wasFull = ledger.underWay >= 0.75 * allowance.bytes
+      const more = ledger.come(bytes)
+      const leftMs = ledger.newestLeftMs()
+      if (leftMs !== undefined)
+        allowance.adapt(millisBetween(tenthsOf(leftMs), atTenths), now() - leftMs, { more, wasFull })
       if (!isFull()) release()
     },
     close() {

@@ -30,19 +30,42 @@ const benches: Readonly<Record<string, (options: Options) => Promise<Record<stri
   wire: benchWire,
 }
 
-const { values, positionals } = parseArgs({
-  options: {
-    json: { type: 'boolean' },
-    only: { type: 'string', multiple: true, default: [] },
-    profile: { type: 'boolean', default: false },
-  },
-  allowPositionals: true,
-})
-const bench = benches[positionals[0] ?? '']
-if (bench === undefined) {
-  process.stderr.write(`give one of: ${Object.keys(benches).join(', ')}\n`)
+const usage = `npm run bench -- NAME [--only PART]... [--json]
+
+NAME is one of: ${Object.keys(benches).join(', ')}.
+--only PART   that part alone, for example: pipeline --only busy, average --only 4x20
+--profile     of step: where its time goes
+--json        one line of JSON
+`
+
+function refuse(reason: string): never {
+  process.stderr.write(`${reason}\n\n${usage}`)
   process.exit(2)
 }
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        help: { type: 'boolean' },
+        json: { type: 'boolean' },
+        only: { type: 'string', multiple: true, default: [] },
+        profile: { type: 'boolean', default: false },
+      },
+      allowPositionals: true,
+    })
+  } catch (error) {
+    return refuse(reportOf(error).message)
+  }
+}
+
+const { values, positionals } = readArguments()
+if (values.help === true) {
+  process.stdout.write(usage)
+  process.exit(0)
+}
+const [name = ''] = positionals
+const bench = benches[name] ?? refuse(name === '' ? 'Which bench?' : `There is no bench called ${name}.`)
 const figures = await bench(values).catch((error: unknown) => {
   const { kind, message } = reportOf(error)
   process.stderr.write(`${message}\n`)

@@ -101,6 +101,8 @@ export interface DeviceBench {
   readonly platform: string
   /** What a job would run on. */
   readonly backend: string
+  /** That compute, where our own kernels are used. */
+  readonly threads?: number
   /** Measured on a real stage step, forward and backward. */
   readonly flopsPerSecond: FlopsPerSecond
   /** Every backend there could be: loaded, or why not; its speed where it computes rightly; whether `auto` takes it. */
@@ -134,7 +136,12 @@ export interface Tasks {
   planTask(task: PlanTask): Promise<PlanResult>
   /** @throws InvalidInputError for a model that is no model, or chances that are none */
   simulateTask(task: SimulateTask): Promise<Simulated>
-  benchDeviceTask(task: { readonly backend?: string }): Promise<DeviceBench>
+  /** @param task.threads - 0: all cores but one; absent: as the settings in `home` say */
+  benchDeviceTask(task: {
+    readonly home: string
+    readonly backend?: string
+    readonly threads?: number
+  }): Promise<DeviceBench>
   /** @param task.data - an absolute path of data of the kind the model was trained on, or a source to read */
   evaluateTask(task: {
     readonly modelDirectory: string

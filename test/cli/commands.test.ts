@@ -265,7 +265,9 @@ describe('one-shot commands', () => {
     mkdirSync(join(folder, 'm'))
     const model = join(folder, 'm')
     const last = async (...args: string[]) => (await runCommand([...args, '--json'])).events().at(-1)
-    expect(await last('bench', 'device')).toMatchObject({ event: 'result', flopsPerSecond: 1e10 })
+    expect(await last('bench', 'device')).toMatchObject({ event: 'result', flopsPerSecond: 1e10, threads: 3 })
+    expect(await last('bench', 'device', '--threads', '2')).toMatchObject({ threads: 2 })
+    expect((await runCommand(['bench', 'device', '--threads', '2'])).stdout).toContain('auto, on 2 threads')
     expect(await last('evaluate', model, '--data', 'x.csv')).toMatchObject({
       event: 'result',
       accuracy: 0.95,

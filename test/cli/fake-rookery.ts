@@ -19,7 +19,7 @@ const tasks: Tasks = {
       report: { feasible: false, shortfallBytes: 7, reason: 'too little memory' },
       trace: undefined,
     }),
-  benchDeviceTask: ({ backend }) =>
+  benchDeviceTask: ({ backend, threads = 3 }) =>
     Promise.resolve({
       cpuModel: 'Abacus',
       cores: 2,
@@ -27,6 +27,7 @@ const tasks: Tasks = {
       availableMemoryBytes: 2 ** 32,
       platform: 'linux x64',
       backend: backend ?? 'auto',
+      threads,
       flopsPerSecond: 1e10,
       backends: [{ name: 'fake', loaded: true, reason: 'It is installed and starts.' }],
     }),

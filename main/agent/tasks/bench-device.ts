@@ -6,12 +6,16 @@ import type { FlopsPerSecond } from '../../../shared/units.ts'
 import { measureSpeed } from '../../core/job/benchmark.ts'
 import { whyWrong } from '../../core/job/known-answer.ts'
 import { type DeviceDescription, describeDevice } from '../../edge/device/device.ts'
+import { loadSettings } from '../../edge/store/settings-file.ts'
 import { realClock } from '../clock.ts'
+import { computingThreads } from '../computing-threads.ts'
 import { accelerators, onProcessor, openEngine } from '../engine.ts'
 import type { Backend } from '../engine-choice.ts'
 
 export interface DeviceBench extends DeviceDescription {
   readonly backend: string
+  /** That compute, where our own kernels are used. */
+  readonly threads?: number
   readonly flopsPerSecond: FlopsPerSecond
   readonly backends: readonly BackendBench[]
 }
@@ -28,17 +32,17 @@ type Measured = Omit<BackendBench, 'chosen'> & { readonly backend?: string }
 
 /** @throws InvalidInputError for a backend that does not load or computes wrongly */
 export async function benchDeviceTask({
+  home,
   backend = 'auto',
+  threads: asked,
 }: {
+  readonly home: string
   readonly backend?: string
+  readonly threads?: number
 }): Promise<DeviceBench> {
-  const names = [...backendNames, 'kernels' as const]
-  // As the settings name it, or as an engine names itself.
-  const asked = backend.replace(/^tfjs-/, '')
-  const name = [...names, 'auto' as const].find((known) => known === asked)
-  if (name === undefined)
-    throw new InvalidInputError(`there is no backend "${backend}"; take auto, ${names.join(', ')}`)
-  const measured = await measureAll(name)
+  const name = backendOf(backend)
+  const threads = await computingThreads(asked ?? (await loadSettings(home)).engine.threads)
+  const measured = await measureAll(name, threads)
   const mayBeTaken = measured.filter((one) => autoTakes.has(one.name))
   const chosen = mayBeTaken.toSorted((a, b) => speedIn(b) - speedIn(a))[0]
   const used = name === 'auto' ? chosen : measured.find((one) => one.name === name)
@@ -47,9 +51,20 @@ export async function benchDeviceTask({
   return {
     ...(await describeDevice()),
     backend: used.backend,
+    ...(used.name === 'kernels' ? { threads } : {}),
     flopsPerSecond: speedIn(used),
     backends: measured.map(({ backend: _named, ...one }) => ({ ...one, chosen: one.name === chosen?.name })),
   }
+}
+
+/** @param named - as the settings name it, or as an engine names itself */
+function backendOf(named: string): Backend | 'auto' {
+  const names = [...backendNames, 'kernels' as const]
+  const own = named.replace(/^tfjs-/, '')
+  const name = [...names, 'auto' as const].find((known) => known === own)
+  if (name === undefined)
+    throw new InvalidInputError(`there is no backend "${named}"; take auto, ${names.join(', ')}`)
+  return name
 }
 
 /** The others are fast or slow, and used by name alone. */
@@ -58,17 +73,19 @@ const autoTakes: ReadonlySet<Backend> = new Set<Backend>([...accelerators, ...on
 const speedIn = ({ flopsPerSecond = 0 }: Measured): FlopsPerSecond => flopsPerSecond
 
 /** Every backend, or only the one asked for; those that are not measured are told all the same. */
-async function measureAll(wanted: Backend | 'auto'): Promise<readonly Measured[]> {
+async function measureAll(wanted: Backend | 'auto', threads: number): Promise<readonly Measured[]> {
   const all: Measured[] = []
   const probes = [...(await probeBackends()), { name: 'kernels' as const, loaded: true, reason: '' }]
   for (const probe of probes)
-    all.push(probe.loaded && (wanted === 'auto' || wanted === probe.name) ? await measure(probe.name) : probe)
+    if (probe.loaded && (wanted === 'auto' || wanted === probe.name))
+      all.push(await measure(probe.name, threads))
+    else all.push(probe)
   return all
 }
 
-async function measure(name: Backend): Promise<Measured> {
+async function measure(name: Backend, threads: number): Promise<Measured> {
   try {
-    const engine = await openEngine(name)
+    const engine = await openEngine(name, threads)
     try {
       const wrong = await whyWrong(engine)
       if (wrong !== undefined) return { name, loaded: true, reason: wrong }

@@ -41,7 +41,7 @@ export async function benchDeviceTask({
   readonly threads?: number
 }): Promise<DeviceBench> {
   const name = backendOf(backend)
-  const threads = await computingThreads(asked ?? (await loadSettings(home)).engine.threads)
+  const threads = await threadsOf(home, asked)
   const measured = await measureAll(name, threads)
   const mayBeTaken = measured.filter((one) => autoTakes.has(one.name))
   const chosen = mayBeTaken.toSorted((a, b) => speedIn(b) - speedIn(a))[0]
@@ -56,6 +56,9 @@ export async function benchDeviceTask({
     backends: measured.map(({ backend: _named, ...one }) => ({ ...one, chosen: one.name === chosen?.name })),
   }
 }
+
+const threadsOf = async (home: string, asked: number | undefined) =>
+  computingThreads(asked ?? (await loadSettings(home)).engine.threads)
 
 /** @param named - as the settings name it, or as an engine names itself */
 function backendOf(named: string): Backend | 'auto' {

@@ -55,6 +55,13 @@ const relay = circuitRelayServer({
  */
 const maxStreamWindowSize = 2 * mebibyte
 
+/**
+ * A stream's window begins with 256 KiB and grows where that is less than the line carries in four round trips. How long
+ * those are is asked anew so often: on a line that is full both ways what opens the window waits behind the other side's
+ * data, and a round trip that was measured while the line was idle would keep the window, and the line half empty.
+ */
+const roundTripEvery = 2 * second
+
 /** A piece of bulk is 16 TLS records; at Node's 64 KiB each fourth would wait for a turn of the event loop. */
 const sockets = { noDelay: true, highWaterMark: 256 * kibibyte }
 
@@ -82,7 +89,7 @@ function optionsOf(settings: NetworkSettings): Libp2pOptions<RookeryServices> {
     addresses: { listen: listen === null ? [] : listenAddresses(listen.address, listen.port) },
     transports: [tcp({ dialOpts: sockets, listenOpts: sockets }), circuitRelayTransport()],
     connectionEncrypters: [nativeTls(), noise()],
-    streamMuxers: [yamux({ streamOptions: { maxStreamWindowSize } })],
+    streamMuxers: [yamux({ keepAliveInterval: roundTripEvery, streamOptions: { maxStreamWindowSize } })],
     connectionManager: connections,
     connectionMonitor: monitor,
     connectionGater: settings.gater,

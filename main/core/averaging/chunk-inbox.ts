@@ -8,7 +8,9 @@ import { allFinite } from './snapshot.ts'
 
 /** One round's pieces. */
 interface Tray {
-  received: number
+  readonly coming: Iterator<Arrival, undefined>
+  /** The next of them. */
+  expected: Arrival | undefined
   readonly waiting: Packet[]
   taker: PromiseWithResolvers<Packet> | undefined
   failure: Error | undefined
@@ -16,34 +18,32 @@ interface Tray {
 
 /** A round's pieces come in the order of its steps, each once: the links keep order. So at most one round's are ever held. */
 export class ChunkInbox {
-  readonly #arrivals: readonly Arrival[]
+  readonly #arrivals: () => Iterator<Arrival, undefined>
   readonly #trays = new Map<number, Tray>()
 
-  constructor(arrivals: readonly Arrival[]) {
+  /** @param arrivals - what comes in in a round, in order */
+  constructor(arrivals: () => Iterator<Arrival, undefined>) {
     this.#arrivals = arrivals
   }
 
   /** @throws BadMessageError, and then nothing has changed */
   put(header: Header<'chunk'>, tensors: readonly HostTensor[]): void {
-    const received = this.#trays.get(header.round)?.received ?? 0
-    const packet = { weight: header.weight, values: this.#requireValues(header, tensors, received) }
-    const tray = this.#tray(header.round)
-    tray.received += 1
+    const tray = this.#trays.get(header.round) ?? this.#newTray()
+    const packet = { weight: header.weight, values: requireValues(header, tensors, tray.expected) }
+    this.#trays.set(header.round, tray)
+    tray.expected = tray.coming.next().value
     if (tray.taker === undefined) tray.waiting.push(packet)
     else tray.taker.resolve(packet)
     tray.taker = undefined
   }
 
-  #requireValues(header: Header<'chunk'>, tensors: readonly HostTensor[], received: number): Float32Array {
-    const next = this.#arrivals[received]
-    const isNext =
-      next?.step.phase === header.phase && next.step.step === header.step && next.offset === header.offset
-    if (!isNext) throw new BadMessageError(`chunk of ${header.phase} step ${header.step} out of order`)
-    return finiteFloats(tensors, next.piece.length)
+  #newTray(): Tray {
+    const coming = this.#arrivals()
+    return { coming, expected: coming.next().value, waiting: [], taker: undefined, failure: undefined }
   }
 
   #tray(round: number): Tray {
-    const tray = this.#trays.get(round) ?? { received: 0, waiting: [], taker: undefined, failure: undefined }
+    const tray = this.#trays.get(round) ?? this.#newTray()
     this.#trays.set(round, tray)
     return tray
   }
@@ -70,6 +70,17 @@ export class ChunkInbox {
   forgetBefore(round: number): void {
     for (const past of this.#trays.keys()) if (past < round) this.#trays.delete(past)
   }
+}
+
+function requireValues(
+  header: Header<'chunk'>,
+  tensors: readonly HostTensor[],
+  next: Arrival | undefined,
+): Float32Array {
+  const isNext =
+    next?.step.phase === header.phase && next.step.step === header.step && next.offset === header.offset
+  if (!isNext) throw new BadMessageError(`chunk of ${header.phase} step ${header.step} out of order`)
+  return finiteFloats(tensors, next.piece.length)
 }
 
 function finiteFloats(tensors: readonly HostTensor[], length: number): Float32Array {

@@ -18,12 +18,14 @@ export interface Chunk {
  * @see Patarasuk and Yuan 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations"
  */
 export function cutIntoChunks(length: number, members: number): Chunk[] {
+  return Array.from({ length: members }, (_, index) => chunkAt(length, members, index))
+}
+
+/** One of them. */
+export function chunkAt(length: number, members: number, index: number): Chunk {
   const least = Math.floor(length / members)
   const longer = length % members
-  return Array.from({ length: members }, (_, index) => ({
-    offset: index * least + Math.min(index, longer),
-    length: least + (index < longer ? 1 : 0),
-  }))
+  return { offset: index * least + Math.min(index, longer), length: least + (index < longer ? 1 : 0) }
 }
 
 /**

@@ -55,12 +55,11 @@ export class RingVoice {
 
   /** Whoever cannot be told is gone, and the host learns of that by itself. */
   #tell(body: Body): void {
+    const message = { header: { ...body, ...this.#address }, tensors: [] }
     for (const peer of this.#others) {
-      this.#ports.links
-        .send(peer, { header: { ...body, ...this.#address }, tensors: [] })
-        .catch((error: unknown) => {
-          this.#ports.log('debug', `could not tell ${peer} about a round`, { ...reportOf(error) })
-        })
+      this.#ports.links.send(peer, message).catch((error: unknown) => {
+        this.#ports.log('debug', `could not tell ${peer} about a round`, { ...reportOf(error) })
+      })
     }
   }
 }

@@ -6,13 +6,13 @@ import type { HostTensor } from '../../../shared/tensor.ts'
 import type { Millis } from '../../../shared/units.ts'
 import type { RingParts, RoundOutcome } from './settings.ts'
 import { ChunkInbox } from './chunk-inbox.ts'
-import { cutIntoChunks, usualPieceElements } from './chunks.ts'
+import { usualPieceElements } from './chunks.ts'
 import type { Retired } from './aftermath.ts'
 import { Deadline } from './deadline.ts'
 import { Gate } from './gate.ts'
 import { Readiness, lastRound } from './readiness.ts'
 import { runRingRound } from './ring-round.ts'
-import { arrivalsOf, ringSteps } from './ring-steps.ts'
+import { arrivalsOf } from './ring-steps.ts'
 import { RingVoice } from './ring-voice.ts'
 import { Running } from './running.ts'
 import { type RingPart, ringLength, ringParts } from './snapshot.ts'
@@ -68,10 +68,10 @@ export class Ring {
     if (this.#position < 0) throw new InvariantError(`this peer is no member of ring ${ring.index}`)
     this.#readiness = new Readiness(this.#members)
     const [length, members] = [ringLength(this.#numbers), this.#members.length]
-    const chunks = cutIntoChunks(length, members)
-    const steps = ringSteps(this.#position, members)
-    this.#pieceElements = settings.pieceElements ?? usualPieceElements(length, members)
-    this.#inbox = new ChunkInbox(arrivalsOf(steps, chunks, this.#pieceElements))
+    const pieceElements = settings.pieceElements ?? usualPieceElements(length, members)
+    const place = { position: this.#position, members, length, pieceElements }
+    this.#pieceElements = pieceElements
+    this.#inbox = new ChunkInbox(() => arrivalsOf(place))
     this.#voice = new RingVoice(parts)
     this.#deadline = new Deadline(ports.clock, settings.deadlineMs)
     this.#gate = new Gate(ports.clock)

@@ -4,9 +4,9 @@
  * Nothing waits for a whole step: each step sends on the chunk that the step before received, so a piece leaves as soon
  * as it was added to, while the rest of its chunk still comes in.
  */
-import { AbortedError, InvariantError } from '../../../shared/errors.ts'
-import { type Chunk, cutIntoChunks, cutIntoPieces } from './chunks.ts'
-import { type Arrival, type RingStep, arrivalsOf, ringSteps } from './ring-steps.ts'
+import { AbortedError } from '../../../shared/errors.ts'
+import { type Chunk, chunkAt, cutIntoPieces } from './chunks.ts'
+import { type Arrival, type RingStep, arrivalsOf, firstStep } from './ring-steps.ts'
 
 /** What travels: Σ w·x of the contributions so far and Σ w; in the gather phase the mean. */
 export interface Packet {
@@ -53,13 +53,11 @@ export async function averageRound(member: RoundMember): Promise<Float32Array> {
 
 /** Add what comes in to our own, keep the means, and hand everything on but what ends here. */
 async function receiveAll(member: RoundMember, parcels: Parcels): Promise<Float32Array> {
-  const { position, members, copy, pieceElements, receive } = member
-  const steps = ringSteps(position, members)
-  const next = new Map(steps.map((step, index) => [step, steps[index + 1]]))
+  const { copy, receive } = member
   const mean = new Float32Array(copy.length)
-  for (const arrival of arrivalsOf(steps, cutIntoChunks(copy.length, members), pieceElements)) {
+  for (const arrival of arrivalsOf({ ...member, length: copy.length })) {
     const packet = taken(member, arrival, await receive())
-    const step = next.get(arrival.step)
+    const step = arrival.next
     if (arrival.step.phase === 'gather' || step?.phase === 'gather')
       mean.set(packet.values, arrival.piece.offset)
     if (step !== undefined) parcels.put({ ...packet, step, offset: arrival.offset })
@@ -81,10 +79,8 @@ function taken(member: RoundMember, { step, piece }: Arrival, incoming: Packet):
 /** Our own chunk first, then what was handed on. */
 async function sendAll({ send, ...member }: RoundMember, parcels: Parcels): Promise<void> {
   const { position, members, copy, weight, pieceElements } = member
-  const [step] = ringSteps(position, members)
-  const own = cutIntoChunks(copy.length, members)[position]
-  if (step === undefined || own === undefined)
-    throw new InvariantError('a ring step names a chunk that is not there')
+  const step = firstStep(position, members)
+  const own = chunkAt(copy.length, members, position)
   for (const piece of cutIntoPieces(own, pieceElements)) {
     const values = viewOf(copy, piece).slice()
     scale(values, weight > 0 ? weight : 1)

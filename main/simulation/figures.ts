@@ -37,6 +37,8 @@ export interface Figures {
   readonly bytesSent: Readonly<Record<Traffic, Bytes>>
   /** Seen by every member of every ring. */
   readonly rounds: { readonly averaged: number; readonly abandoned: number }
+  /** Until every cluster had reached its target and the last average was made; absent: none had. */
+  readonly endedSeconds?: Seconds
   readonly losses: number
   readonly plans: number
 }
@@ -68,6 +70,7 @@ export function figuresOf({ simulated, request, before, membership, seconds }: F
     staleness: [...meters.staleness],
     bytesSent: network.sentBytes(),
     rounds: { ...meters.rounds },
+    ...(meters.endedMs === undefined ? {} : { endedSeconds: meters.endedMs / second }),
     losses: membership?.losses ?? 0,
     plans: membership?.plans ?? 1,
   }

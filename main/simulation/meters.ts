@@ -22,6 +22,8 @@ export class Meters {
   trained = 0
   /** Trained, and gone with a cluster that lost a PC before its next average. */
   lost = 0
+  /** When the last stage had reached its target, where there is one. */
+  endedMs: Millis | undefined
 
   constructor(warmMs: Millis) {
     this.#warmMs = warmMs

@@ -89,6 +89,8 @@ interface Way {
 
 interface Endpoint {
   readonly peer: PeerId
+  /** As others see it. */
+  readonly sender: Sender
   readonly place: number
   readonly uploadPerMs: number
   readonly downloadPerMs: number
@@ -109,18 +111,29 @@ interface Endpoint {
   readonly sent: Record<Traffic, Bytes>
 }
 
+interface Letter {
+  readonly from: Endpoint
+  readonly to: Endpoint
+  /** Of `to`, when it was sent. */
+  readonly life: number
+  readonly message: WireMessage
+}
+
+const nothingToWaitFor = Promise.resolve()
+
 export class SimulatedNetwork {
   readonly #settings: NetworkSettings
   readonly #table: LinkTable
   readonly #endpoints = new Map<PeerId, Endpoint>()
   /** Messages that weigh nothing, by the moment of their arrival. */
-  readonly #letters = new Map<Millis, (() => void)[]>()
+  readonly #letters = new Map<Millis, Letter[]>()
 
   constructor(settings: NetworkSettings) {
     this.#settings = settings
     this.#table = createLinkTable(settings.pool)
     for (const [place, peer] of settings.pool.peers.entries())
       this.#endpoints.set(peer.id, {
+        sender: { peer: peer.id, standing: 'member' },
         ...{ peer: peer.id, place, flows: new Map(), ready: [], isAwaited: false },
         ...{ uploadFreeMs: 0, downloadFreeMs: 0, uploadMs: 0, downloadMs: 0 },
         uploadPerMs: peer.uploadBytesPerSecond / second,
@@ -191,11 +204,11 @@ export class SimulatedNetwork {
     const bytes = bodyBytes(from, message)
     const traffic = trafficOf(message.header.type)
     sender.sent[traffic] += bytes
-    const flow = this.#flow(sender, receiver, traffic)
     if (bytes === 0) {
-      this.#post(flow, message)
-      return Promise.resolve()
+      this.#post(sender, receiver, message)
+      return nothingToWaitFor
     }
+    const flow = this.#flow(sender, receiver, traffic)
     return new Promise((resolve, reject) => {
       const settle = (error?: Error) => {
         if (error === undefined) resolve()
@@ -208,23 +221,23 @@ export class SimulatedNetwork {
   }
 
   /** A message without a body takes no more than the latency. */
-  #post({ from, to, way }: Flow, message: WireMessage): void {
+  #post(from: Endpoint, to: Endpoint, message: WireMessage): void {
     const { clock } = this.#settings
-    const { life } = to
-    const deliver = () => {
-      if (to.life === life) to.handler?.({ peer: from.peer, standing: 'member' }, message)
-    }
-    const moment = clock.now() + way.latencyMs
-    const letters = this.#letters.get(moment)
-    if (letters !== undefined) {
-      letters.push(deliver)
+    const letter = { from, to, life: to.life, message }
+    const moment = clock.now() + this.#table.latency(from.place, to.place) * second
+    const sameMoment = this.#letters.get(moment)
+    if (sameMoment !== undefined) {
+      sameMoment.push(letter)
       return
     }
-    const fresh = [deliver]
+    const fresh = [letter]
     this.#letters.set(moment, fresh)
     clock.at(moment, () => {
       this.#letters.delete(moment)
-      for (const letter of fresh) letter()
+      // One receiver after the other: what each needs is then in the processor's caches, which is twice as fast.
+      for (const letters of Map.groupBy(fresh, ({ to }) => to).values())
+        for (const { from: sender, to: receiver, life: then, message: said } of letters)
+          if (receiver.life === then) receiver.handler?.(sender.sender, said)
     })
   }
 
@@ -239,10 +252,13 @@ export class SimulatedNetwork {
 
   /** One for all classes of a pair. */
   #way(from: Endpoint, to: Endpoint): Way {
-    const other = classes.map((_, index) => from.flows.get(to.place * classes.length + index))
+    for (const index of classes.keys()) {
+      const other = from.flows.get(to.place * classes.length + index)
+      if (other !== undefined) return other.way
+    }
     const latencyMs = this.#table.latency(from.place, to.place) * second
     const bytesPerMs = this.#table.bandwidth(from.place, to.place) / second
-    return other.find((flow) => flow !== undefined)?.way ?? { latencyMs, bytesPerMs, freeMs: 0 }
+    return { latencyMs, bytesPerMs, freeMs: 0 }
   }
 
   #enter(flow: Flow): void {
@@ -332,6 +348,6 @@ export class SimulatedNetwork {
   #arrive({ from, to }: Flow, { message, bytes, sentMs }: Parcel): void {
     const arrivedMs = this.#settings.clock.now()
     this.#settings.onTransfer?.({ from: from.peer, to: to.peer, message, bytes, sentMs, arrivedMs })
-    to.handler?.({ peer: from.peer, standing: 'member' }, message)
+    to.handler?.(from.sender, message)
   }
 }

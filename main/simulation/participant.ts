@@ -36,6 +36,10 @@ export interface ParticipantSetup {
   readonly seat: Seat
   readonly standIn: StandIn
   readonly profile: ModelProfile
+  /** Updates of each cluster, after which it drains and makes its last average; Infinity: it goes on. */
+  readonly targetUpdates: number
+  /** It has made them, and the last average. */
+  readonly onEnd: () => void
   readonly onEvent: (event: StageEvent) => void
   /** Updates waited for an average since then, until now. */
   readonly onGate: (sinceMs: Millis) => void
@@ -60,7 +64,7 @@ export class Participant {
   #stopped = false
 
   constructor({ links, clock, engine }: ParticipantPorts, setup: ParticipantSetup) {
-    const { seat, standIn, profile, onEvent, onRound } = setup
+    const { seat, standIn, profile, targetUpdates, onEvent, onRound } = setup
     this.#self = links.self
     this.#setup = setup
     this.seat = seat
@@ -72,7 +76,7 @@ export class Participant {
       layers: [seat.layers[0], seat.layers[1]] as [number, number],
       ...{ graph: standIn.graph, microBatch: 1, accumulate: seat.accumulate, inFlight: seat.inFlight },
       staleness: 'none' as const,
-      ...{ trainSamples: Number.MAX_SAFE_INTEGER, validationSamples: 0, targetUpdates: Infinity },
+      ...{ trainSamples: Number.MAX_SAFE_INTEGER, validationSamples: 0, targetUpdates },
     }
     const stage = createStage(ports, assignment, {
       onEvent,
@@ -91,7 +95,12 @@ export class Participant {
       { ...settings, ...this.#ringsOf(seat.planNumber, seat.rings) },
       { progress: () => stage.progress(), onRound, onFault: setup.onFault },
     )
-    stage.finished.catch((error: unknown) => {
+    const ended = stage.finished.then(async () => {
+      if (targetUpdates === Infinity) return
+      await averaging.finalRound()
+      if (!this.#stopped) setup.onEnd()
+    })
+    ended.catch((error: unknown) => {
       if (!this.#stopped && reportOf(error).kind === 'bug') setup.onFault(error)
     })
     this.stage = stage

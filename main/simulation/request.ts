@@ -18,5 +18,7 @@ export interface SimulationRequest {
   readonly loss: number
   /** Absent: nobody goes. */
   readonly churn?: Churn
+  /** Each cluster ends after so many updates, as a job does; absent: none does. */
+  readonly targetUpdates?: number
   readonly watch?: Watcher
 }

@@ -1,4 +1,5 @@
 /** All participants of a plan at work on one clock: who sits where, what their messages weigh, what changes with a plan. */
+import { bytesShare, type Codec } from '../../shared/codec/codec.ts'
 import { InvariantError, reportOf } from '../../shared/errors.ts'
 import type { PeerId } from '../../shared/ids.ts'
 import type { WireMessage } from '../../shared/messages/wire.ts'
@@ -7,7 +8,7 @@ import type { ModelProfile, Pool } from '../../shared/plan/pool.ts'
 import { createRng, type Rng, seedFrom } from '../../shared/random.ts'
 import { type Bytes, type Millis, second } from '../../shared/units.ts'
 import { peersOf, ringsInForce, withActive } from '../core/job/plan-in-force.ts'
-import { createCostModel, type CostModel } from '../core/planner/cost.ts'
+import { codingSeconds, createCostModel, type CostModel } from '../core/planner/cost.ts'
 import { createSimulationClock, type SimulationClock } from './clock.ts'
 import { SimulatedEngine, type EngineCall } from './engine.ts'
 import { Meters } from './meters.ts'
@@ -25,6 +26,8 @@ export interface PoolSettings {
   readonly loss: number
   /** Rates and shares are measured from here on. */
   readonly warmMs: Millis
+  /** Each cluster ends after so many updates; absent: none does. */
+  readonly targetUpdates?: number
   readonly watch?: Watcher
 }
 
@@ -42,6 +45,21 @@ interface Rings {
   readonly bytesPerNumber: readonly number[]
 }
 
+interface Border {
+  readonly bytes: Bytes
+  readonly codingMs: Millis
+}
+const noBorder: Border = { bytes: 0, codingMs: 0 }
+/** Before a stage's layers, and behind them. */
+type Sides = readonly [Border, Border]
+
+/** A stage as the plan has it. */
+interface Seated {
+  readonly seat: Seat
+  readonly recompute: boolean | undefined
+  readonly sides: Sides
+}
+
 /** Copies of a stage's weights that travel when a plan hands them out anew: the weights and two moments. */
 const movedCopies = 3
 
@@ -53,6 +71,8 @@ export class SimulatedPool {
   readonly #cost: CostModel
   readonly #rngs = new Map<PeerId, Rng>()
   readonly #participants = new Map<PeerId, Participant>()
+  readonly #sides = new Map<PeerId, Sides>()
+  readonly #places: ReadonlyMap<PeerId, number>
   readonly #rings = new Map<number, Rings>()
   /** PCs that weights are on their way to. */
   readonly #awaited = new Map<PeerId, () => void>()
@@ -64,6 +84,7 @@ export class SimulatedPool {
     const { pool, profile, seed, loss, warmMs, watch } = settings
     this.#settings = settings
     this.#cost = createCostModel(pool, profile)
+    this.#places = new Map(pool.peers.map(({ id }, place) => [id, place]))
     this.#standIn = standInFor(profile, 1)
     this.clock = createSimulationClock()
     this.meters = new Meters(warmMs)
@@ -109,8 +130,12 @@ export class SimulatedPool {
         stages: stages.map(({ peer }) => peer),
         ...{ inFlight: plan.inFlight[cluster] ?? 1, accumulate: plan.accumulate, planNumber: plan.number },
       }
-      for (const [stage, { peer, layers }] of stages.entries())
-        this.#seat(peer, { ...common, position: { cluster, stage }, layers, rings })
+      const borders = stages.slice(0, -1).map(({ layers, codec = 'fp32' }) => this.#border(layers[1], codec))
+      for (const [stage, { peer, layers, recompute }] of stages.entries()) {
+        const seat = { ...common, position: { cluster, stage }, layers, rings }
+        const sides = [borders[stage - 1] ?? noBorder, borders[stage] ?? noBorder] as const
+        this.#seat(peer, { seat, recompute, sides })
+      }
     }
     for (const participant of this.#participants.values()) participant.stage.start()
     this.#settings.watch?.event(`plan ${plan.number}`, this.clock.now())
@@ -132,17 +157,21 @@ export class SimulatedPool {
     return (p[to] ?? 0) - (p[from] ?? 0)
   }
 
-  #seat(peer: PeerId, seat: Seat): void {
-    const { profile, stragglers, seed, watch } = this.#settings
-    const place = this.#cost.pool.peers.findIndex(({ id }) => id === peer)
-    const { position, layers, stages } = seat
-    const wholeMs = this.#cost.computeSeconds({ peer: place, layers }) * second
+  /** What a micro-batch weighs on a border, one way, and what writing and reading it takes on either side. */
+  #border(layer: number, codec: Codec): Border {
+    const { microBatch, layers } = this.#settings.profile
+    const exact = microBatch * (layers[layer - 1]?.activationBytesPerSample ?? 0)
+    return { bytes: exact * bytesShare(codec), codingMs: codingSeconds(codec, exact) * second }
+  }
+
+  #seat(peer: PeerId, { seat, recompute, sides }: Seated): void {
+    const { profile, stragglers, seed, watch, targetUpdates = Infinity } = this.#settings
+    const { position, stages } = seat
     const rng = this.#rngs.get(peer) ?? createRng(seedFrom(seed, peer))
     this.#rngs.set(peer, rng)
     const engine = new SimulatedEngine({
       clock: this.clock,
-      forwardMs: wholeMs / (1 + profile.backwardFactor),
-      backwardMs: (wholeMs * profile.backwardFactor) / (1 + profile.backwardFactor),
+      ...this.#durations(peer, { seat, recompute, sides }),
       drawFactor: () => drawFactor(stragglers, rng),
       tensor: this.#standIn.tensor,
       isRoot: position.stage === 0,
@@ -155,7 +184,10 @@ export class SimulatedPool {
     const root = stages[0] ?? peer
     const ports = { links: this.network.linksOf(peer), clock: this.clock, engine }
     const participant = new Participant(ports, {
-      ...{ seat, profile, standIn: this.#standIn },
+      ...{ seat, profile, standIn: this.#standIn, targetUpdates },
+      onEnd: () => {
+        this.meters.endedMs = this.clock.now()
+      },
       onEvent: ({ type }) => {
         if (type === 'backward' && peer === root) this.meters.returned(root, this.clock.now())
       },
@@ -169,6 +201,21 @@ export class SimulatedPool {
       onFault: this.fail,
     })
     this.#participants.set(peer, participant)
+    this.#sides.set(peer, sides)
+  }
+
+  /** Its activation is read and written in the forward pass, its gradient in the backward pass. */
+  #durations(peer: PeerId, { seat: { layers }, recompute, sides }: Seated) {
+    const place = this.#places.get(peer) ?? -1
+    const { f } = this.#cost.sums
+    const flops = this.#settings.profile.microBatch * ((f[layers[1]] ?? 0) - (f[layers[0]] ?? 0))
+    const forward = flops / (this.#cost.pool.peers[place]?.flopsPerSecond ?? 0)
+    const whole = this.#cost.computeSeconds({ peer: place, layers, recompute })
+    const codingMs = (sides[0].codingMs + sides[1].codingMs) / 2
+    return {
+      forwardMs: forward * second + codingMs,
+      backwardMs: (whole - forward) * second + codingMs,
+    }
   }
 
   /** What a message weighs on the line. */
@@ -178,14 +225,9 @@ export class SimulatedPool {
       return bytesPerNumber * (tensors[0]?.data.length ?? 0)
     }
     if (header.type === 'parameters') return movedCopies * this.#held(header.layers)
-    if (header.type === 'activation') return this.#borderBytes(from, 1)
-    return header.type === 'gradient' ? this.#borderBytes(from, 0) : 0
-  }
-
-  /** What a micro-batch weighs before (0) or behind (1) a peer's layers. */
-  #borderBytes(peer: PeerId, side: 0 | 1): Bytes {
-    const border = this.#participants.get(peer)?.seat.layers[side] ?? 0
-    return this.#cost.cutBytes[border] ?? 0
+    const [before, after] = this.#sides.get(from) ?? [noBorder, noBorder]
+    if (header.type === 'activation') return after.bytes
+    return header.type === 'gradient' ? before.bytes : 0
   }
 
   /** A cluster lost a peer: it stops, the others go on with rings without it. */

@@ -8,6 +8,7 @@ import { benchGpu } from './gpu.ts'
 import { benchMemory } from './memory.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchPlan } from './plan.ts'
+import { benchSimulate } from './simulate.ts'
 import { benchStep } from './step.ts'
 import { benchWire } from './wire.ts'
 
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, (options: Options) => Promise<Record<stri
   memory: benchMemory,
   pipeline: ({ only }) => benchPipeline(only),
   plan: ({ only }) => benchPlan(only),
+  simulate: ({ only }) => benchSimulate(only),
   step: ({ only: [only], profile }) => benchStep({ ...(only === undefined ? {} : { only }), profile }),
   wire: benchWire,
 }

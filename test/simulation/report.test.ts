@@ -105,6 +105,51 @@ describe('why it is slow', () => {
     expect(remedyOf(of, 'a line twice as wide for pc-0')).toBeCloseTo(0.8, 1)
   })
 
+  it('predicts for one slow uplink what simulating the pool without it shows', async () => {
+    const others = { uploadBytesPerSecond: 2000, memoryBytes: 12_000 }
+    const slow = poolOf([others, { ...others, uploadBytesPerSecond: 400 }])
+    const { report: of } = await report({ pool: slow, minutes: 20 })
+    expect(of.whySlow).toMatchObject({ limit: 'upload', peer: 'pc-1' })
+    // 1000 bytes of gradients a micro-batch, at 400 bytes a second, then at 800: until 2000 would the other one hold it back.
+    expect(of.samplesPerSecond).toBeCloseTo(4, 1)
+    const [best] = of.remedies
+    expect(best?.change).toBe('a line twice as wide for pc-1')
+    expect(best?.gain).toBeCloseTo(1, 1)
+    const wide = poolOf([others, { ...others, uploadBytesPerSecond: 800 }])
+    const { report: then } = await report({ pool: wide, minutes: 20 })
+    expect((best?.samplesPerSecond ?? 0) / then.samplesPerSecond).toBeCloseTo(1, 2)
+  })
+
+  it('sends and computes as the plan says: codecs by border, and stages that keep or recompute', async () => {
+    const layers = profile.layers.map((layer) => ({
+      ...layer,
+      keptBytesPerSample: 1,
+      entryBytesPerSample: 1,
+    }))
+    const auto = { ...profile, layers, codec: 'auto' as const, keepingBackwardFactor: 2 }
+    const line = (uploadBytesPerSecond: number) =>
+      poolOf([
+        { uploadBytesPerSecond, memoryBytes: 12_000 },
+        { uploadBytesPerSecond, memoryBytes: 12_000 },
+      ])
+    const narrow = await report({ pool: line(500), profile: auto, minutes: 20 })
+    // int8: 33 bytes for 32 numbers of 4.
+    expect(narrow.report.samplesPerSecond).toBeCloseTo(10 / ((1000 * 33) / 128 / 500), 0)
+    const processors = poolOf([
+      { flopsPerSecond: 100, memoryBytes: 12_000 },
+      { flopsPerSecond: 100, memoryBytes: 12_000 },
+    ])
+    const kept = await report({ pool: processors, profile: auto, minutes: 60 })
+    // Two layers of 100 FLOPs a micro-batch, once forward and twice as much backward.
+    expect(kept.report.samplesPerSecond).toBeCloseTo(10 / ((200 * 3) / 100), 1)
+    const recomputed = await report({
+      ...{ pool: processors, minutes: 60 },
+      profile: { ...auto, layers: layers.map((layer) => ({ ...layer, keptBytesPerSample: 1e9 })) },
+    })
+    // The last stage keeps all the same; the first runs forward again.
+    expect(recomputed.report.samplesPerSecond).toBeCloseTo(10 / ((200 * 4) / 100), 1)
+  })
+
   it('names the long way where credits run out', async () => {
     const pool = poolOf([{ memoryBytes: 12_000 }, { memoryBytes: 12_000 }], { defaultLatencySeconds: 1 })
     const { report: of } = await report({ pool, profile: { ...profile, inFlight: 2 } })

@@ -47,11 +47,8 @@ export async function simulateTask(
 
 /** A model runs as a job would run it, a profile with the numbers that it names. */
 async function modelOf({ model, profile }: SimulateTask) {
-  if (profile !== undefined) return { profile: asSent(checkProfile(profile)) }
+  if (profile !== undefined) return { profile: checkProfile(profile) }
   if (model === undefined) throw new InvalidInputError('give a model or a profile')
   const recipe = recipeSchema.parse({})
-  return { profile: asSent(profileOf(await resolveModel(model), recipe)), recipe }
+  return { profile: profileOf(await resolveModel(model), recipe), recipe }
 }
-
-/** Messages are simulated as float32, so the plan must reckon with them as such. */
-const asSent = (profile: ModelProfile): ModelProfile => ({ ...profile, codec: 'fp32' })

@@ -90,6 +90,9 @@ const codingSecondsPerByte: Readonly<Record<Codec, Seconds>> = {
   int8: 2e-9,
 }
 
+/** The same of a micro-batch whose border has so many bytes in float32. */
+export const codingSeconds = (codec: Codec, exact: Bytes): Seconds => exact * codingSecondsPerByte[codec]
+
 export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
   const { microBatch: b, inFlight: K, stateFactor: s, backwardFactor, layers } = profile
   const links = createLinkTable(pool)
@@ -197,7 +200,7 @@ function crossingOf(stage: Stage | undefined, base: CostBase, border: number): C
   const codec = codecs?.[border]
   if (codec === undefined) return { bytes, codingSeconds: 0 }
   const exact = bytes / sentShare
-  return { bytes: exact * bytesShare(codec), codingSeconds: exact * codingSecondsPerByte[codec] }
+  return { bytes: exact * bytesShare(codec), codingSeconds: codingSeconds(codec, exact) }
 }
 
 function clusterCost(

@@ -1,11 +1,11 @@
 /** Launch a job: read the model and the data, make the job's key, open the door. */
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { JobFile, JobSpec } from '../../shared/job/spec.ts'
 import type { JobId } from '../../shared/ids.ts'
 import type { DeviceReport } from '../../shared/messages/wire.ts'
-import type { Flops } from '../../shared/units.ts'
 import { formatInvite } from '../../shared/invite.ts'
-import type { HostPorts } from '../core/job/host/host-state.ts'
+import type { HostedJob, HostPorts } from '../core/job/host/host-state.ts'
 import { measureLayers } from '../core/job/layer-speed.ts'
 import { hostJob, type Participation } from '../core/job/participant.ts'
 import type { SavedRun } from '../core/ports.ts'
@@ -17,6 +17,7 @@ import type { FoundRun, HostedJobFile } from '../edge/store/hosted-runs.ts'
 import { loadModel } from '../edge/store/trained-models.ts'
 import type { AgentParts, EngineThread, HostedHere } from './agent-parts.ts'
 import { realClock } from './clock.ts'
+import { computingThreads } from './computing-threads.ts'
 import { createDoor } from './job-door.ts'
 import { lendEngine } from './job-engine.ts'
 import { learningOf } from './learned-file.ts'
@@ -86,13 +87,13 @@ async function openHosted(parts: AgentParts, file: HostedJobFile, run?: SavedRun
     throw error
   })
   const { engine, device, restedMs, wake } = lent
-  const layerFlops = await layerFlopsOf(parts, spec, { thread, device })
+  const measured = await measuredHere(parts, spec, { thread, device })
   const { peers, deadlineSeconds, clusters } = gathering
   const learning = await learningOf(parts)
   const participation = hostJob(
     { links, clock: realClock, log, engine, restedMs, store, vault, plan },
     {
-      ...{ job: key.jobId, spec, device, layerFlops, continueFrom, checkSecret: door.checkSecret },
+      ...{ job: key.jobId, spec, device, continueFrom, checkSecret: door.checkSecret, ...measured },
       ...(run === undefined ? {} : { resume: run }),
       gathering: { peers, deadlineSeconds, clusters },
       ...learning,
@@ -123,20 +124,22 @@ async function openHosted(parts: AgentParts, file: HostedJobFile, run?: SavedRun
   return hosted
 }
 
-/** What the model's layers take on this PC; undefined where they cannot be measured, and a formula has to do. */
-async function layerFlopsOf(
+/** What this PC's processors take: the model's layers, where they can be measured, and how many engines at once. */
+async function measuredHere(
   { settings, log }: AgentParts,
   { graph, recipe }: JobSpec,
   { thread, device }: { thread: EngineThread; device: DeviceReport },
-): Promise<readonly Flops[] | undefined> {
+): Promise<Pick<HostedJob, 'layerFlops' | 'processors'>> {
   const { memoryBytes } = device
   const flopsPerSecond = device.flopsPerSecond / settings.limits.computeShare
   const request = { engine: thread, clock: realClock, graph, recipe, memoryBytes, flopsPerSecond }
+  // Each engine of them takes as many threads as ours.
+  const processors = availableParallelism() / (await computingThreads(settings.engine.threads))
   try {
-    return await measureLayers(request)
+    return { processors, layerFlops: await measureLayers(request) }
   } catch (error) {
     log('warn', 'the model’s layers could not be measured', { error: String(error) })
-    return undefined
+    return { processors }
   }
 }
 

@@ -1,14 +1,18 @@
 /** Forecasts that learn: each job's end corrects what is expected of its PCs, and how far a forecast may be off. */
 import type { PeerId } from '../../../shared/ids.ts'
 import { type Learned, mostLearnedPeers, mostLearnedRates } from '../../../shared/job/learned.ts'
-import type { Pool } from '../../../shared/plan/pool.ts'
+import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
+import type { Seconds } from '../../../shared/units.ts'
 
 /** What was expected of a plan when it was made. */
 export interface PlanForecast {
   /** Samples a second of each active cluster while it trains. */
   readonly rates: readonly number[]
-  /** When it was made: seconds and samples of the training so far. */
-  readonly from: { readonly seconds: number; readonly samples: number }
+  /** The PCs and ways as measured and corrected, the model's layers as measured. */
+  readonly ground: { readonly pool: Pool; readonly profile: ModelProfile }
+  readonly secondsPerJudged: Seconds
+  /** When it was made: seconds and samples of the training so far, and samples judged in between. */
+  readonly from: { readonly seconds: number; readonly samples: number; readonly judged: number }
 }
 
 /** A PC's work in a job that ended. */

@@ -82,4 +82,31 @@ describe('the rate of a plan in force', () => {
     // Its 600 bytes a ring go up at 4000 and come down at 600, one ring after the other.
     expect(planRates(pool, profile, plan)[0]).toBeCloseTo(600 / 1200, 9)
   })
+
+  it('has room on a line for averages and micro-batches together, not for all of each', () => {
+    const layers = [layer, { ...layer, activationBytesPerSample: 10 }]
+    const rare = { ...profile, layers, averageEveryUpdates: 10 }
+    const plan = planOf([
+      [stage('a', 0), stage('b', 1)],
+      [stage('c', 0), stage('d', 1)],
+    ])
+    // Ten samples of 1000 bytes and a round of 600, at 4000 bytes a second; one alone would take 2.5 s or 0.15 s.
+    expect(planRates(poolOf(), rare, plan)[0]).toBeCloseTo(10 / ((10 * 1000 + 600) / 4000), 9)
+  })
+
+  it('of peers on one machine is what its processors can compute at once', () => {
+    const slow: Pool = { ...poolOf(), peers: poolOf().peers.map((peer) => ({ ...peer, flopsPerSecond: 1 })) }
+    const plan = planOf([
+      [stage('a', 0, { recompute: false }), stage('b', 1)],
+      [stage('c', 0, { recompute: false }), stage('d', 1)],
+    ])
+    const rates = (peers: readonly string[], processors: number) =>
+      planRates(slow, profile, plan, { peers: new Set(peers), processors })
+    // Each stage computes all the time: 3 s a sample.
+    const alone = [1 / 3, 1 / 3]
+    const nearly = (expected: readonly number[]) => expected.map((rate): unknown => expect.closeTo(rate, 9))
+    expect(rates(['a', 'b', 'c', 'd'], 4)).toEqual(nearly(alone))
+    expect(rates(['a', 'b', 'c', 'd'], 2)).toEqual(nearly(alone.map((rate) => rate / 2)))
+    expect(rates(['a', 'b'], 2)).toEqual(nearly(alone))
+  })
 })

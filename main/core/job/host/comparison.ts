@@ -2,15 +2,18 @@
 import { bytesShare } from '../../../../shared/codec/codec.ts'
 import type { Bytes } from '../../../../shared/units.ts'
 import { profileOf, withFlops } from '../../model/profile.ts'
-import { planRates } from '../../planner/plan-rate.ts'
+import { judgingSeconds, planRates } from '../../planner/plan-rate.ts'
 import type { PeerTruth, PlanForecast } from '../learned.ts'
 import { measuredPool } from '../measured-pool.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { HostState } from './host-state.ts'
 import { samplesTrained } from './run-report.ts'
+import { sharedProcessors } from './shared-machine.ts'
 
 export interface Comparison {
   readonly forecast: ComparedFigures
+  /** What it was made from; `rookery simulate` takes both. */
+  readonly ground: PlanForecast['ground']
   readonly truth: ComparedFigures
   /** Of the last plan. */
   readonly peers: readonly (PeerTruth & {
@@ -32,16 +35,20 @@ const enoughMicroBatches = 20
 /** Of a plan that is about to train. What members lend was corrected before. */
 export function forecastOf(host: HostState, plan: Plan, pool: ReturnType<typeof measuredPool>): PlanForecast {
   const { graph, recipe } = host.hosted.spec
-  const rates = planRates(pool, withFlops(profileOf(graph, recipe), host.hosted.layerFlops), plan)
+  const shared = sharedProcessors(host.roll.all, host.ports.links.self, host.hosted.processors)
+  const profile = withFlops(profileOf(graph, recipe), host.hosted.layerFlops)
+  const rates = planRates(pool, profile, plan, shared)
   return {
     rates,
-    from: { seconds: host.secondsTrained, samples: samplesTrained(host) },
+    secondsPerJudged: judgingSeconds({ pool, profile }, plan, { rates, shared }),
+    ground: { pool, profile },
+    from: { seconds: host.secondsTrained, samples: samplesTrained(host), judged: host.judged },
   }
 }
 
 /** The plan that the forecast is for begins to train. */
 export function beginComparison(host: HostState): void {
-  const from = { seconds: host.secondsTrained, samples: samplesTrained(host) }
+  const from = { seconds: host.secondsTrained, samples: samplesTrained(host), judged: host.judged }
   if (host.forecast !== undefined) host.forecast = { ...host.forecast, from }
 }
 
@@ -54,6 +61,7 @@ export function compare(host: HostState): Comparison | undefined {
   if (samples <= 0 || seconds <= 0) return undefined
   const expected = expectedSeconds(host, plan, forecast)
   return {
+    ground: forecast.ground,
     forecast: {
       samplesPerSecond: samples / expected,
       seconds: expected,
@@ -71,13 +79,20 @@ export function compare(host: HostState): Comparison | undefined {
   }
 }
 
-/** All clusters make as many updates: what they trained lasts as long as the slowest of them takes for its part. */
-function expectedSeconds({ roll }: HostState, { layout, active }: Plan, { rates }: PlanForecast): number {
+/**
+ * All clusters make as many updates: what they trained lasts as long as the slowest of them takes for its part, and what
+ * was judged meanwhile.
+ */
+function expectedSeconds(
+  { roll, judged }: HostState,
+  { layout, active }: Plan,
+  { rates, secondsPerJudged, from }: PlanForecast,
+): number {
   const seconds = active.map((cluster, index) => {
     const samples = roll.get(layout.clusters[cluster]?.stages[0]?.peer ?? '')?.progress?.samples ?? 0
     return samples / (rates[index] ?? Infinity)
   })
-  return Math.max(...seconds)
+  return Math.max(...seconds) + (judged - from.judged) * secondsPerJudged
 }
 
 /** Both ways over every border, for the samples that each cluster trained. */

@@ -42,6 +42,8 @@ export interface HostedJob {
   readonly device: DeviceReport
   /** What each layer of the model takes on its engine, in the FLOPs of `device`; absent: nobody has measured. */
   readonly layerFlops?: readonly Flops[] | undefined
+  /** Engines that compute at full speed at once on its machine; absent: nobody knows. */
+  readonly processors?: number
   /** Weights to start from; absent: the seed's. */
   readonly continueFrom: FinishedModel | undefined
   /** A run that this host's last program had begun. */
@@ -114,6 +116,8 @@ export class HostState {
   handOutMs: Millis = 0
   /** Peers that the host sent away; they may not come back. */
   readonly removed = new Set<PeerId>()
+  /** Samples judged while the training went on. */
+  judged = 0
   validation: { readonly id: number; readonly cluster: number; tally?: Tally } | undefined
   finalScores: Scores | undefined
   /** How far the model is that was written. */

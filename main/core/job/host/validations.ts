@@ -34,6 +34,8 @@ function isValidating({ validation }: HostState, cluster: number): boolean {
 export function noteValidated(host: HostState, { header }: WireMessage<'validated'>): void {
   if (host.validation?.id !== header.id) return
   host.validation = { ...host.validation, tally: header.tally }
+  const { validation, data } = host.hosted.spec
+  if (host.phase === 'training') host.judged += Math.min(validation.samples, data.validationSamples)
   const scores = scoresOf(header.tally)
   if (scores !== undefined) {
     host.validationCurve.add({ updates: header.updates, scores })

@@ -1,5 +1,5 @@
 /**
- * What a pool was promised beside what it came to: samples a second by the plan in force, and as measured. Real agents,
+ * What a pool was promised beside what it came to: samples a second by the plan in force, as measured, and simulated. Real agents,
  * four of the pools in network namespaces whose lines decide, two the demos', whose agents share this machine's processors.
  * `npm run bench -- forecast [--only "one slow PC"] [--json]`. Shapes namespaces of this machine, so it needs root.
  */
@@ -9,21 +9,38 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { profileOf } from '../../main/core/model/profile.ts'
 import { createCostModel } from '../../main/core/planner/cost.ts'
+import { demoBudgetsTask } from '../../main/agent/tasks/demo-budgets.ts'
+import { demoShape, poolJob, readDemoModel } from '../../main/cli/demo/demo-job.ts'
+import { demoPeerName } from '../../main/cli/demo/outcome.ts'
 import { runPool, type DemoPeer } from '../../main/cli/demo/pool-run.ts'
 import type { EndedJob } from '../../main/cli/follow.ts'
 import { InvalidInputError, InvariantError } from '../../shared/errors.ts'
 import { jobFile, type JobFile } from '../../shared/job/spec.ts'
+import { plan } from '../../shared/plan/plan.ts'
+import { modelProfile, pool as poolSchema } from '../../shared/plan/pool.ts'
 import { createRng, nextInt } from '../../shared/random.ts'
+import { simulate } from '../../main/simulation/simulate.ts'
+import { noStragglers } from '../../main/simulation/stragglers.ts'
 import { whyNoNamespaces } from './average/namespaces.ts'
-import { cases, memoryShare, microBatch, side, type ForecastCase } from './forecast/cases.ts'
+import { cases, type DemoCase, demos, microBatch, side, type ForecastCase } from './forecast/cases.ts'
 import { layNetwork } from './forecast/network.ts'
 import { quietTerminal } from './quiet-terminal.ts'
 
 const agentEntry = join(import.meta.dirname, '../../main/agent/index.ts')
 const samples = 1024
+/** Of a simulated job. */
+const longestMinutes = 60
 
 const figures = z.object({ samplesPerSecond: z.number() })
-const report = z.object({ comparison: z.object({ forecast: figures, truth: figures }) })
+const report = z.object({
+  updates: z.number(),
+  plan,
+  comparison: z.object({
+    forecast: figures,
+    truth: figures,
+    ground: z.object({ pool: poolSchema, profile: modelProfile }),
+  }),
+})
 
 async function writeData(path: string): Promise<void> {
   const rng = createRng(1)
@@ -52,16 +69,41 @@ const jobOf = (one: ForecastCase, path: string): JobFile =>
     gathering: { peers: one.places.length },
   })
 
-function budgetOf({ graph }: ForecastCase, { recipe }: JobFile): number {
+function budgetOf({ graph, memoryShare }: ForecastCase, { recipe }: JobFile): number {
   const cost = createCostModel({ peers: [], links: [], defaultLatencySeconds: 0 }, profileOf(graph, recipe))
   return Math.ceil(memoryShare * cost.memoryBytes([0, graph.layers.length]))
 }
 
-async function comparisonOf({ name, result }: EndedJob) {
+const reportOf = async ({ name, result }: EndedJob) => {
   if (result.model === null) throw new InvariantError(`${name} ended without a model`)
-  const { comparison } = report.parse(JSON.parse(await readFile(join(result.model, 'report.json'), 'utf8')))
-  const [promised, measured] = [comparison.forecast.samplesPerSecond, comparison.truth.samplesPerSecond]
-  return { promised, measured, ratio: measured / promised }
+  return report.parse(JSON.parse(await readFile(join(result.model, 'report.json'), 'utf8')))
+}
+type Report = z.infer<typeof report>
+
+/** Samples a second of the same pool and plan in the simulator, for as many updates. */
+async function simulatedRate({ updates, plan: inForce, comparison: { ground } }: Report): Promise<number> {
+  const { pool } = ground
+  const profile = { ...ground.profile, accumulate: inForce.accumulate }
+  const { samples, endedSeconds } = await simulate({
+    ...{ pool, profile, layout: inForce.layout, schedule: () => inForce, targetUpdates: updates },
+    ...{ seed: 0, minutes: longestMinutes, stragglers: noStragglers, loss: 0 },
+  })
+  if (endedSeconds === undefined) throw new InvariantError('the simulated job did not end in time')
+  return samples / endedSeconds
+}
+
+async function figuresOf(ended: EndedJob, isShaped: boolean): Promise<Record<string, number>> {
+  const found = await reportOf(ended)
+  const { forecast, truth } = found.comparison
+  const [promised, measured] = [forecast.samplesPerSecond, truth.samplesPerSecond]
+  const plain = {
+    'promised samples/s': promised,
+    'measured samples/s': measured,
+    'measured / promised': measured / promised,
+  }
+  if (!isShaped) return plain
+  const simulated = await simulatedRate(found)
+  return { ...plain, 'simulated samples/s': simulated, 'measured / simulated': measured / simulated }
 }
 
 /** Who holds what, in one line. */
@@ -94,27 +136,42 @@ async function runCase(one: ForecastCase, folder: string) {
     const ended = await runPool({
       ...{ agentEntry, folder, backend: 'kernels', peers, job, terminal: quietTerminal, run: one.name },
     })
-    return { ended, ...(await comparisonOf(ended)) }
+    return ended
   } finally {
     network.clear()
   }
 }
 
+/** As `rookery demo` does, without the comparison with one PC. */
+async function runDemo({ model: name, updates }: DemoCase, folder: string) {
+  const [peers, clusters] = [5, 2]
+  const model = await readDemoModel(name)
+  const { microBatch } = model.recipe
+  const budgets = await demoBudgetsTask({ model: name, shape: demoShape(peers, clusters), microBatch })
+  return runPool({
+    ...{ agentEntry, folder, backend: 'kernels', terminal: quietTerminal, run: name },
+    peers: budgets.map((memoryBytes, index) => ({ name: demoPeerName(index), memoryBytes })),
+    job: poolJob(model, { model: name, peers, clusters, updates, seed: 0 }),
+  })
+}
+
 /** @param only - names of cases; none: all @throws InvalidInputError without root */
 export async function benchForecast(only: readonly string[] = []): Promise<Record<string, number>> {
+  const runs = [
+    ...cases.map((one) => ({ name: one.name, shaped: true, run: (folder: string) => runCase(one, folder) })),
+    ...demos.map((one) => ({ name: one.name, shaped: false, run: (folder: string) => runDemo(one, folder) })),
+  ].filter(({ name }) => only.length === 0 || only.includes(name))
   const reason = whyNoNamespaces()
-  if (reason !== undefined) throw new InvalidInputError(reason)
+  if (reason !== undefined && runs.some(({ shaped }) => shaped)) throw new InvalidInputError(reason)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   const found: Record<string, number> = {}
-  for (const one of cases) {
-    if (only.length > 0 && !only.includes(one.name)) continue
+  for (const { name, shaped, run } of runs) {
     const folder = await mkdtemp(join(tmpdir(), 'rookery-bench-'))
     try {
-      const { ended, promised, measured, ratio } = await runCase(one, folder)
-      process.stderr.write(`${one.name}: ${planInWords(ended)}, ${ended.result.seconds.toFixed(1)} s\n`)
-      found[`${one.name}: promised samples/s`] = promised
-      found[`${one.name}: measured samples/s`] = measured
-      found[`${one.name}: measured / promised`] = ratio
+      const ended = await run(folder)
+      process.stderr.write(`${name}: ${planInWords(ended)}, ${ended.result.seconds.toFixed(1)} s\n`)
+      for (const [figure, value] of Object.entries(await figuresOf(ended, shaped)))
+        found[`${name}: ${figure}`] = value
     } finally {
       if (process.env['KEEP'] === undefined) await rm(folder, { recursive: true, force: true })
       else process.stderr.write(`${folder}\n`)

@@ -9,6 +9,8 @@ export interface ForecastCase {
   /** Lines of the homes to each other. */
   readonly homes: readonly Line[]
   readonly graph: ModelGraph
+  /** Of the memory that the whole model takes: nobody can hold all of it. */
+  readonly memoryShare: number
   readonly averageEveryUpdates: number
   readonly updates: number
 }
@@ -16,36 +18,35 @@ export interface ForecastCase {
 /** Side of the images. */
 export const side = 32
 
-/**
- * Small convolutions, whose borders are wide for what they compute: 64 kB a sample. At 20 Mbit/s a micro-batch of 16 takes
- * 0.4 s over any of them, and a stage some hundredths of a second to compute.
- */
-const graphOf = (name: string, head: readonly Readonly<Record<string, unknown>>[]) =>
+/** Small convolutions, whose borders are wide for what they compute: 4 kB a filter and sample. */
+const graphOf = (name: string, filters: number, head: readonly Readonly<Record<string, unknown>>[]) =>
   modelGraph.parse({
     ...{ format: 'rookery-model/1', name, task: 'classify', loss: { type: 'cross-entropy' } },
     input: { type: 'values', shape: [side, side, 1] },
     layers: [
-      { type: 'conv2d', name: 'first', filters: 16, kernel: 3 }, // [32, 32, 16]
+      { type: 'conv2d', name: 'first', filters, kernel: 3 }, // [32, 32, F]
       ...Array.from({ length: 5 }, (_, index) => [
         { type: 'relu', name: `relu-${index}` },
-        { type: 'conv2d', name: `conv-${index}`, filters: 16, kernel: 1 },
+        { type: 'conv2d', name: `conv-${index}`, filters, kernel: 1 },
       ]).flat(),
-      { type: 'flatten', name: 'flatten' }, // [16384]
+      { type: 'flatten', name: 'flatten' }, // [1024 F]
       ...head,
       { type: 'dense', name: 'head', units: 10 },
     ],
   })
 
-const wideBorders = graphOf('wide-borders', [])
-/** And 4 MB to average, most of them in one layer. */
-const manyParameters = graphOf('many-parameters', [{ type: 'dense', name: 'wide', units: 64 }])
+/** At 20 Mbit/s a micro-batch of 16 takes 0.4 s over any of them, and a stage some hundredths of a second to compute. */
+const wideBorders = graphOf('wide-borders', 16, [])
+/**
+ * And 4 MB to average, most of them in one layer. What goes over a LAN here, this machine's processors carry for all PCs
+ * at once, so it is less: the line between the homes is to decide.
+ */
+const manyParameters = graphOf('many-parameters', 1, [{ type: 'dense', name: 'wide', units: 1024 }])
 
 export const microBatch = 16
-/** Of the memory that the whole model takes: nobody can hold all of it. */
-export const memoryShare = 0.75
 
 const at = (up: number, down: number) => ({ home: 0, up, down })
-const oneStreet = { homes: [{}], graph: wideBorders, averageEveryUpdates: 5 }
+const oneStreet = { homes: [{}], graph: wideBorders, memoryShare: 0.75, averageEveryUpdates: 5 }
 
 export const cases: readonly ForecastCase[] = [
   {
@@ -62,19 +63,35 @@ export const cases: readonly ForecastCase[] = [
       { up: 20, down: 100 },
     ],
     graph: manyParameters,
-    averageEveryUpdates: 2,
-    updates: 40,
+    memoryShare: 0.75,
+    averageEveryUpdates: 1,
+    updates: 20,
   },
   {
     ...oneStreet,
     name: 'one slow PC',
+    // All three are needed.
+    memoryShare: 0.45,
     places: [at(50, 100), at(50, 100), { ...at(50, 100), computeShare: 0.25 }],
-    updates: 40,
+    updates: 30,
   },
   {
     ...oneStreet,
     name: 'one slow uplink',
-    places: [at(100, 100), at(100, 100), at(5, 100)],
-    updates: 60,
+    memoryShare: 0.45,
+    places: [at(100, 100), at(100, 100), at(10, 100)],
+    updates: 12,
   },
+]
+
+/** Pools of the demo: all agents are on this machine. */
+export interface DemoCase {
+  readonly name: string
+  readonly model: string
+  readonly updates: number
+}
+
+export const demos: readonly DemoCase[] = [
+  { name: 'digits demo', model: 'digits-cnn', updates: 200 },
+  { name: 'text demo', model: 'gpt-mini', updates: 40 },
 ]

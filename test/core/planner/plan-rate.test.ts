@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { planRates } from '../../../main/core/planner/plan-rate.ts'
+import { judgingSeconds, planRates } from '../../../main/core/planner/plan-rate.ts'
 import type { Plan } from '../../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
 
@@ -108,5 +108,20 @@ describe('the rate of a plan in force', () => {
     expect(rates(['a', 'b', 'c', 'd'], 4)).toEqual(nearly(alone))
     expect(rates(['a', 'b', 'c', 'd'], 2)).toEqual(nearly(alone.map((rate) => rate / 2)))
     expect(rates(['a', 'b'], 2)).toEqual(nearly(alone))
+    // What two of them send each other is their processors' work: 2 · (0.5 s + 1000 bytes at 1000/s), beside 2 · 3 s.
+    const links = [{ between: ['a', 'b'] as [string, string], latencySeconds: 0.5, bytesPerSecond: 1000 }]
+    const one = planOf([[stage('a', 0, { recompute: false }), stage('b', 1)]])
+    const sharing = { peers: new Set(['a', 'b']), processors: 1 }
+    expect(planRates({ ...slow, links }, profile, one, sharing)[0]).toBeCloseTo(1 / 9, 9)
+  })
+
+  it('is not that of judging: a sample passes forward alone, through the first cluster', () => {
+    const slow: Pool = { ...poolOf(), peers: poolOf().peers.map((peer) => ({ ...peer, flopsPerSecond: 1 })) }
+    const plan = planOf([[stage('a', 0, { recompute: false }), stage('b', 1)]])
+    // Of 3 s a layer and sample, 1 s; both stages are at it at the same time.
+    const rates = planRates(slow, profile, plan)
+    expect(judgingSeconds({ pool: slow, profile }, plan, { rates, shared: undefined })).toBeCloseTo(1, 9)
+    const shared = { peers: new Set(['a', 'b']), processors: 1 }
+    expect(judgingSeconds({ pool: slow, profile }, plan, { rates, shared })).toBeCloseTo(2, 9)
   })
 })

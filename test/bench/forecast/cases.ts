@@ -41,7 +41,7 @@ const wideBorders = graphOf('wide-borders', 16, [])
  * And 4 MB to average, most of them in one layer. What goes over a LAN here, this machine's processors carry for all PCs
  * at once, so it is less: the line between the homes is to decide.
  */
-const manyParameters = graphOf('many-parameters', 1, [{ type: 'dense', name: 'wide', units: 1024 }])
+const manyParameters = graphOf('many-parameters', 4, [{ type: 'dense', name: 'wide', units: 256 }])
 
 export const microBatch = 16
 
@@ -64,8 +64,8 @@ export const cases: readonly ForecastCase[] = [
     ],
     graph: manyParameters,
     memoryShare: 0.75,
-    averageEveryUpdates: 1,
-    updates: 20,
+    averageEveryUpdates: 2,
+    updates: 40,
   },
   {
     ...oneStreet,

@@ -18,6 +18,8 @@ export interface VirtualClock extends Clock {
   runUntil<T>(promise: Promise<T>): Promise<T>
   /** Let everything that needs no time happen. */
   settle(): Promise<void>
+  /** How often somebody's wait came to its end by time. */
+  woken(): number
 }
 
 /** Runs after every microtask that is queued now or that those queue. */
@@ -31,6 +33,7 @@ const cutShort = new AbortedError('the wait was cut short')
 export function createVirtualClock(): VirtualClock {
   let now: Millis = 0
   let slept = 0
+  let woken = 0
   const sleepers = new Set<Sleeper>()
 
   const earliest = () => {
@@ -43,12 +46,14 @@ export function createVirtualClock(): VirtualClock {
   const wakeOne = async (sleeper: Sleeper) => {
     sleepers.delete(sleeper)
     now = sleeper.due
+    woken += 1
     sleeper.wake()
     await settle()
   }
   return {
     settle,
     now: () => now,
+    woken: () => woken,
     sleep: (duration, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted === true) {

@@ -6,7 +6,7 @@ import { smallJob, startScenario } from './pool.ts'
 const spec = smallJob({ updates: 400 })
 
 describe('the checkpoints of a host', () => {
-  it('go on soon after one that a silent stage never answered', async () => {
+  it('go on at once, from another cluster, after one that a silent stage never answered', async () => {
     let silent = ''
     const scenario = await startScenario({
       spec,
@@ -26,7 +26,28 @@ describe('the checkpoints of a host', () => {
     await scenario.lose(silent)
     const lost = scenario.clock.now()
     await scenario.until(() => scenario.savedRuns.some(({ checkpoint }) => checkpoint !== undefined))
-    expect(scenario.clock.now() - lost).toBeLessThan(12 * second)
+    expect(scenario.clock.now() - lost).toBeLessThan(3 * second)
+  })
+})
+
+describe('one cluster that trains alone', () => {
+  it('is kept every four seconds, for nobody else has what it learns; two every ten', async () => {
+    const memories = [49_500, 49_500, 49_500, 49_500]
+    const scenario = await startScenario({ spec, memories, clusters: 2, engineMs: [60, 90] })
+    const kept: number[] = []
+    const keptIn = async (durationMs: number) => {
+      const before = scenario.savedRuns.length
+      await scenario.clock.advance(durationMs)
+      return scenario.savedRuns.slice(before).filter(({ checkpoint }) => checkpoint !== undefined).length
+    }
+    await scenario.until(({ updates }) => updates >= 4)
+    kept.push(await keptIn(25 * second))
+    const { plan } = scenario.host.participation.view()
+    const other = plan!.layout.clusters.findIndex(({ stages }) => stages.every(({ peer }) => peer !== 'host'))
+    await scenario.lose(peersOf(plan!, other)[0]!)
+    await scenario.clock.advance(second)
+    kept.push(await keptIn(9 * second))
+    expect(kept).toEqual([2, 2])
   })
 })
 

@@ -31,12 +31,16 @@ function withHeard(own: OwnView, news: HeardNews, nowMs: Millis): OwnView {
   if (head === undefined || self === undefined) return own
   const { hostName, updates, targetUpdates, samples, samplesPerSecond, secondsLeft } = head
   const { trainingCurve, validationCurve } = news
+  const isFresh = news.isFresh(nowMs) && own.phase !== 'ended'
+  const { stalledForSeconds, text } = head
+  const isStalled = isFresh && own.phase === 'training' && stalledForSeconds !== undefined
   return {
     ...own,
     ...{ hostName, updates, samples },
     members: withSelf(news.members, self),
     targetUpdates: own.targetUpdates === 0 ? targetUpdates : own.targetUpdates,
-    ...(news.isFresh(nowMs) && own.phase !== 'ended' ? { samplesPerSecond, secondsLeft } : {}),
+    ...(isFresh ? { samplesPerSecond, secondsLeft } : {}),
+    ...(isStalled ? { text, stalledForSeconds } : {}),
     ...(trainingCurve.length > 0 ? { trainingCurve } : {}),
     validationCurve,
     ...(lastAveragedAtMs === undefined ? {} : { lastAveragedAtMs }),

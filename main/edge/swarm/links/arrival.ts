@@ -4,7 +4,7 @@ import { BadMessageError, PoolError } from '../../../../shared/errors.ts'
 import { createFrameReader, type FrameEvents, type FrameReader } from '../../../../shared/messages/frame.ts'
 import { second, type Bytes } from '../../../../shared/units.ts'
 import { createAcknowledger, type Timer } from './acknowledgement.ts'
-import { answers, createHelloReader, isPaced, type Answer, type Hello } from './hello.ts'
+import { answers, createHelloReader, isPaced, type Answer, type Hello, type LaneName } from './hello.ts'
 
 const helloWithinMs = 10 * second
 
@@ -18,9 +18,11 @@ export interface Guest extends FrameEvents {
   ended(): void
 }
 
+export type Verdict = Guest | Exclude<Answer, 'welcome'>
+
 export interface Door {
-  /** Judge a hello. The guest is who takes the frames. */
-  admit(hello: Hello, abort: (reason: string) => void): Guest | Exclude<Answer, 'welcome'>
+  /** Judge a hello, at once or in a while. The guest is who takes the frames. */
+  admit(hello: Hello, abort: (reason: string) => void): Verdict | Promise<Verdict>
   /** The first bytes were no hello. */
   malformed(error: PoolError): void
 }
@@ -36,6 +38,7 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
   let frames: FrameReader | undefined
   let guest: Guest | undefined
   let over = false
+  let judging = false
 
   let acknowledge: ((bytes: Bytes) => void) | undefined
   const write = (bytes: Uint8Array): void => {
@@ -65,8 +68,24 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
       stream.abort(new BadMessageError(answer))
     })
   }
+  function settle(verdict: Verdict, lane: LaneName): void {
+    if (typeof verdict === 'string') turnAway(verdict)
+    else {
+      if (isPaced(lane)) acknowledge = createAcknowledger(timer, write)
+      welcome(verdict)
+    }
+  }
+  /** The dialer says nothing before its answer. */
+  async function judge(verdict: Promise<Verdict>, lane: LaneName): Promise<void> {
+    judging = true
+    const judged = await verdict
+    judging = false
+    if (stream.status === 'open') settle(judged, lane)
+    else if (typeof judged !== 'string') judged.ended()
+  }
   function hear(piece: Uint8Array): void {
     if (over) return
+    if (judging) throw new BadMessageError('it spoke before its hello was answered')
     if (frames !== undefined) {
       frames.push(piece)
       acknowledge?.(piece.length)
@@ -77,12 +96,13 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
     const admitted = door.admit(read.hello, (reason) => {
       stream.abort(new BadMessageError(reason))
     })
-    if (typeof admitted === 'string') turnAway(admitted)
-    else {
-      if (isPaced(read.hello.lane)) acknowledge = createAcknowledger(timer, write)
-      welcome(admitted)
-      hear(read.rest)
+    const { lane } = read.hello
+    if (admitted instanceof Promise) {
+      void judge(admitted, lane)
+      return
     }
+    settle(admitted, lane)
+    hear(read.rest)
   }
   return {
     hear,

@@ -192,7 +192,7 @@ export class LinksOfJob implements JobLinks {
   #linkTo(peer: PeerId): PeerLink {
     const known = this.#links.get(peer)
     if (known !== undefined) return known
-    const { patience, now, onAccepted, dial, log, shaper } = this.#network
+    const { patience, now, onAccepted, dial, drop, log, shaper } = this.#network
     const link = new PeerLink(peer, {
       job: this.job,
       graceMs: patience.graceMs,
@@ -200,6 +200,9 @@ export class LinksOfJob implements JobLinks {
       certificate: () => this.#certificate,
       open: async (hello, events, signal) =>
         openOutgoing(await dial(peer, signal), { hello, events, shaper }, signal),
+      hangUp: (reason) => {
+        drop(peer, reason)
+      },
       onRepaired: () => {
         log('info', `the connection to ${peer} broke and was made again`)
       },

@@ -26,6 +26,8 @@ export interface LinkPorts {
   readonly graceMs: Millis
   /** Once, when the peer is lost. `exchanged`: messages went to or came from it. */
   onLost(reason: string, exchanged: boolean): void
+  /** End every connection to the peer. */
+  hangUp(reason: string): void
   /** A control stream that broke stands again. */
   onRepaired(): void
   /** The peer took our certificate and showed us its own: it is of this standing. */
@@ -268,6 +270,8 @@ export class PeerLink {
     }
     if (error instanceof RefusedError && error.code === clonedIdentity) {
       this.lose(error.message, () => new RefusedError(clonedIdentity, error.message))
+      // What the peer sends to the other of us must not come here.
+      this.#ports.hangUp(error.message)
       return
     }
     if (error instanceof RefusedError || error instanceof BadMessageError) this.lose(error.message)

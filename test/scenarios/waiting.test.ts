@@ -50,7 +50,6 @@ describe('training that stands still though nobody is lost', () => {
     const { stalledForSeconds, text, secondsLeft, samplesPerSecond } = view()
     expect([stalledForSeconds, secondsLeft, samplesPerSecond]).toEqual([15, null, 0])
     expect(text).toMatch(/^stalled: .*(pc-1|waits)/)
-    console.log(text)
     expect(other.view().text).toBe(text)
     expect(other.view().stalledForSeconds).toBeGreaterThan(12)
     await clock.advance(27 * second)

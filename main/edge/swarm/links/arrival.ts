@@ -32,6 +32,35 @@ const timer: Timer = {
   later: (deed, ms) => { setTimeout(deed, ms).unref() }, // prettier-ignore
 }
 
+/** What we say on a stream that another opened: single bytes. */
+function mouthOf(stream: Stream) {
+  const write = (bytes: Uint8Array): void => {
+    if (stream.writeStatus === 'writable') stream.send(bytes)
+  }
+  const say = (answer: Answer): void => {
+    write(Uint8Array.of(answers[answer]))
+  }
+  return { write, say }
+}
+
+function turnAway(stream: Stream, answer: Exclude<Answer, 'welcome'>): void {
+  mouthOf(stream).say(answer)
+  // The answer goes out before the reset that frees the stream at both ends.
+  void stream.close().finally(() => {
+    stream.abort(new BadMessageError(answer))
+  })
+}
+
+const readerFor = (guest: Guest, onKeepAlive: () => void): FrameReader =>
+  createFrameReader({
+    ...(guest.limits === undefined ? {} : { limits: guest.limits }),
+    onHeader: (header) => guest.onHeader?.(header),
+    onMessage: (message) => {
+      guest.onMessage(message)
+    },
+    onKeepAlive,
+  })
+
 /** What the bytes of one stream mean, in order. */
 function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
   const helloReader = createHelloReader()
@@ -41,36 +70,20 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
   let judging = false
 
   let acknowledge: ((bytes: Bytes) => void) | undefined
-  const write = (bytes: Uint8Array): void => {
-    if (stream.writeStatus === 'writable') stream.send(bytes)
-  }
-  const say = (answer: Answer): void => { write(Uint8Array.of(answers[answer])) } // prettier-ignore
+  const { write, say } = mouthOf(stream)
   function welcome(admitted: Guest): void {
     guest = admitted
-    frames = createFrameReader({
-      ...(admitted.limits === undefined ? {} : { limits: admitted.limits }),
-      onHeader: (header) => admitted.onHeader?.(header),
-      onMessage: (message) => {
-        admitted.onMessage(message)
-      },
-      onKeepAlive: () => {
-        say('welcome')
-      },
+    frames = readerFor(admitted, () => {
+      say('welcome')
     })
     say('welcome')
     onWelcome()
   }
-  function turnAway(answer: Exclude<Answer, 'welcome'>): void {
-    over = true
-    say(answer)
-    // The answer goes out before the reset that frees the stream at both ends.
-    void stream.close().finally(() => {
-      stream.abort(new BadMessageError(answer))
-    })
-  }
   function settle(verdict: Verdict, lane: LaneName): void {
-    if (typeof verdict === 'string') turnAway(verdict)
-    else {
+    if (typeof verdict === 'string') {
+      over = true
+      turnAway(stream, verdict)
+    } else {
       if (isPaced(lane)) acknowledge = createAcknowledger(timer, write)
       welcome(verdict)
     }

@@ -110,12 +110,11 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
       stream.abort(new BadMessageError(reason))
     })
     const { lane } = read.hello
-    if (admitted instanceof Promise) {
-      void judge(admitted, lane)
-      return
+    if (admitted instanceof Promise) void judge(admitted, lane)
+    else {
+      settle(admitted, lane)
+      hear(read.rest)
     }
-    settle(admitted, lane)
-    hear(read.rest)
   }
   return {
     hear,

@@ -34,7 +34,8 @@ describe('what one cluster learns alone', () => {
   it('is kept every four seconds, for nobody else has it; what two learn, every ten', async () => {
     const keptIn25Seconds = async (clusters: number) => {
       const memories = Array.from({ length: 2 * clusters }, () => 49_500)
-      const scenario = await startScenario({ spec, memories, clusters, engineMs: [60, 90] })
+      const long = smallJob({ updates: 4000 })
+      const scenario = await startScenario({ spec: long, memories, clusters, engineMs: [10, 20] })
       await scenario.until(({ updates }) => updates >= 4)
       await scenario.clock.advance(25 * second)
       return scenario.savedRuns.filter(({ checkpoint }) => checkpoint !== undefined).length

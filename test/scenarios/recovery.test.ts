@@ -9,7 +9,11 @@ const third = 36_500
 const poolOf = (peers: number, memory: number, seed: number) =>
   startScenario({
     ...{ memories: Array.from({ length: peers }, () => memory), seed },
-    ...{ flopsPerSecond: 1e6, engineMs: [20, 20] as const, spec: smallJob({ updates: 100_000, everyUpdates: 100_000 }) },
+    ...{
+      flopsPerSecond: 1e6,
+      engineMs: [20, 20] as const,
+      spec: smallJob({ updates: 100_000, everyUpdates: 100_000 }),
+    },
   })
 
 /** Rows that leaves were given. */

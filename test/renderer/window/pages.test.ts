@@ -1,4 +1,6 @@
 /** Every scene in both themes and sizes: nothing cut, no fault for screen readers, nothing refused by the CSP. */
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
@@ -10,37 +12,22 @@ import { hardScenes } from '../fixtures/hard-scenes.ts'
 import { scenes } from '../fixtures/scenes.ts'
 import type { Scene } from '../fixtures/scenes.ts'
 
-interface Axe {
-  run(options: { resultTypes: string[]; runOnly?: string[] }): Promise<{
-    readonly violations: readonly {
-      readonly id: string
-      readonly nodes: readonly { readonly html: string }[]
-    }[]
-  }>
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string }[]
+  }[]
 }
 
-/** Runs in the page. Without rules: all. */
-async function runAxe(rules: string[] | undefined): Promise<string[]> {
-  const { axe: checker } = globalThis as unknown as { axe: Axe }
-  const only = rules === undefined ? {} : { runOnly: rules }
-  const { violations } = await checker.run({ resultTypes: ['violations'], ...only })
+/** Runs in the page. */
+const runAxe = (): Promise<AxeResult> =>
+  (globalThis as unknown as { axe: { run(): Promise<AxeResult> } }).axe.run()
+
+async function axeFaults(page: Page): Promise<string[]> {
+  // Evaluated through the protocol: the page's own CSP lets nothing in.
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(runAxe)
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
-}
-
-/** Rules of axe that look at colours. */
-const rulesOfColour = ['color-contrast', 'link-in-text-block']
-
-/** Checks a page in one theme, then in another: where that has the same markup, only colours can make a difference. */
-function createAxe(page: Page): () => Promise<string[]> {
-  let seen: string | undefined
-  return async () => {
-    // Evaluated through the protocol: the page's own CSP lets nothing in.
-    if (seen === undefined) await page.evaluate(axe.source)
-    const markup = await page.content()
-    const rules = markup === seen ? rulesOfColour : undefined
-    seen = markup
-    return page.evaluate(runAxe, rules)
-  }
 }
 
 const normal = { width: 900, height: 640 }
@@ -51,17 +38,18 @@ const small: View = { ...normal, scheme: 'light' }
 const largestFont = 32
 
 let windows: WindowInChromium
-/** Where a person wants to look at the pictures. */
-const folder = process.env['ROOKERY_SHOTS']
+let folder: string
 beforeAll(async () => {
   windows = await openWindows()
+  // ROOKERY_SHOTS keeps the pictures where a person can look at them.
+  folder = process.env['ROOKERY_SHOTS'] ?? (await mkdtemp(join(tmpdir(), 'rookery-shots-')))
 })
 afterAll(() => windows.close())
 
-/** The faults of a page as it stands. */
+/** The faults of a page as it stands, and its picture. */
 async function look(page: Page, name: string): Promise<string[]> {
   await drawn(page)
-  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) })
+  await page.screenshot({ path: join(folder, `${name}.png`) })
   return (await cutTexts(page)).map((fault) => `${name}: ${fault}`)
 }
 
@@ -75,14 +63,13 @@ async function withLargeText(page: Page, name: string): Promise<string[]> {
 
 async function faultsOf(page: Page, scene: Scene, sizes: readonly (typeof normal)[]): Promise<string[]> {
   const found: string[] = []
-  const axeFaults = createAxe(page)
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme })
     for (const size of sizes) {
       await page.setViewportSize(size)
       found.push(...(await look(page, `${scene.name}-${size.width}-${scheme}`)))
     }
-    found.push(...(await axeFaults()).map((fault) => `${scheme}: ${fault}`))
+    found.push(...(await axeFaults(page)).map((fault) => `${scheme}: ${fault}`))
   }
   await page.setViewportSize(zoomed)
   found.push(

@@ -95,7 +95,9 @@ function anneal(start: Judged, judge: (clusters: Clusters) => Judged, ground: Ch
 const nameOf = (clusters: Clusters) =>
   clusters
     .map((stages) =>
-      stages.map(({ peer, layers, recompute = '' }) => `${peer}:${layers[0]}-${layers[1]}${recompute}`).join(),
+      stages
+        .map(({ peer, layers, recompute = '' }) => `${peer}:${layers[0]}-${layers[1]}${recompute}`)
+        .join(),
     )
     .join(';')
 

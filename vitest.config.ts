@@ -1,5 +1,6 @@
 import { softwareGpu } from './test/measures/software-gpu.ts'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** A project per room: pure code fast, real adapters with time to start, whole agents last. */
 const project = (name: string, include: string[], testTimeout: number) => ({
@@ -15,9 +16,21 @@ const desktop = {
   },
 }
 
+/** They take longest. Begun last, as without times of an earlier run they may be, each would end alone on one worker. */
+const longest = ['scenarios/faults.test.ts', 'window/pages.test.ts', 'e2e/demo.test.ts']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const usual = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) => longest.some((name) => moduleId.endsWith(name))
+    return [...usual.filter(isLong), ...usual.filter((file) => !isLong(file))]
+  }
+}
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       project('core', ['test/{core,shared,desktop,simulation,reproduce}/**/*.test.ts'], 20_000),
       { test: { ...project('edge', ['test/edge/**/*.test.ts'], 60_000).test, env: softwareGpu() } },

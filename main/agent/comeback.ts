@@ -5,6 +5,7 @@ import { parseInvite } from '../../shared/invite.ts'
 import type { JobResult } from '../../shared/messages/control.ts'
 import { hour, minute, second, type Millis } from '../../shared/units.ts'
 import type { Clock, Log } from '../core/ports.ts'
+import { clonedIdentity } from './cloned-identity.ts'
 import type { KeptFile } from './kept-file.ts'
 
 /** A host that is not back by then was ended for good, or its PC is off. */
@@ -121,6 +122,8 @@ export class Comeback {
         const { code, message } = reportOf(error)
         log('info', `not back in the job yet: ${message}`)
         if (code === 'peer-lost') continue
+        // The next start comes back, as the peer that this PC is then.
+        if (code === clonedIdentity) return
         // Whoever answered and said no means it.
         if (code !== 'unknown-job') break
         unknownSinceMs ??= clock.now()

@@ -8,6 +8,7 @@ import { createMembership } from '../edge/identity/certificate.ts'
 import { jobIdOf } from '../edge/identity/job-key.ts'
 import type { AgentParts, CurrentJob } from './agent-parts.ts'
 import { realClock } from './clock.ts'
+import { toldOfClone } from './cloned-identity.ts'
 import { lendEngine } from './job-engine.ts'
 
 type Found = ReturnType<typeof parseInvite>
@@ -78,6 +79,6 @@ export async function joinJobOf(parts: AgentParts, link: string, nowMs: Millis):
     }
   } catch (error) {
     await giveBack()
-    throw error
+    throw await toldOfClone(parts, error)
   }
 }

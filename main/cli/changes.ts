@@ -2,7 +2,7 @@
 import type { JobView, MemberView } from '../../shared/messages/control.ts'
 import { sparkline } from './view/chart.ts'
 import { harmless } from './view/columns.ts'
-import { formatCount, formatDurationRange, formatLoss, formatRate, formatShare } from './view/numbers.ts'
+import { formatCount, formatDurationRange, formatLoss, formatRate, formatDone } from './view/numbers.ts'
 
 /** One line of `--json`, with its text for people where they would want one. */
 export interface Change {
@@ -101,7 +101,7 @@ function progressText(job: JobView): string {
   const share = job.targetUpdates > 0 ? job.updates / job.targetUpdates : 0
   return [
     `${formatCount(job.updates)} of ${formatCount(job.targetUpdates)} updates`,
-    formatShare(share),
+    formatDone(share),
     ...(loss === undefined ? [] : [`loss ${formatLoss(loss)} ${sparkline(points, 16)}`]),
     formatRate(job.samplesPerSecond),
     ...(job.secondsLeft === null ? [] : [`${formatDurationRange(job.secondsLeft)} left`]),

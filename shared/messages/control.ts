@@ -104,6 +104,8 @@ export const jobView = z.object({
   samplesPerSecond: amount,
   /** Low and high; null until it can be said. */
   secondsLeft: z.tuple([amount, amount]).nullable(),
+  /** Nothing was trained for so long though the job trains; `text` says what is waited for. Absent while it moves. */
+  stalledForSeconds: amount.optional(),
   /** Newest last; thinned so that it never grows beyond 512 points. */
   trainingCurve: z.array(z.object({ updates: amount, loss: z.number() })).max(512),
   validationCurve: z.array(z.object({ updates: amount, scores })).max(512),

@@ -57,6 +57,8 @@ export const jobNewsShape = {
   samples: count,
   samplesPerSecond: amount,
   secondsLeft: z.tuple([amount, amount]).nullable(),
+  /** `text` says why. Absent while the training moves. */
+  stalledForSeconds: amount.optional(),
   /** Since the last average; absent before the first. */
   averagedForMs: amount.optional(),
   /** Those of whom something changed. */

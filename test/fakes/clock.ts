@@ -18,6 +18,8 @@ export interface VirtualClock extends Clock {
   runUntil<T>(promise: Promise<T>): Promise<T>
   /** Let everything that needs no time happen. */
   settle(): Promise<void>
+  /** How often somebody's wait came to its end by time. */
+  woken(): number
 }
 
 /** Runs after every microtask that is queued now or that those queue. */
@@ -25,9 +27,13 @@ async function settle(): Promise<void> {
   await setImmediate()
 }
 
+/** One for all: a scenario cuts thousands of waits short, and a stack for each takes long. */
+const cutShort = new AbortedError('the wait was cut short')
+
 export function createVirtualClock(): VirtualClock {
   let now: Millis = 0
   let slept = 0
+  let woken = 0
   const sleepers = new Set<Sleeper>()
 
   const earliest = () => {
@@ -40,23 +46,25 @@ export function createVirtualClock(): VirtualClock {
   const wakeOne = async (sleeper: Sleeper) => {
     sleepers.delete(sleeper)
     now = sleeper.due
+    woken += 1
     sleeper.wake()
     await settle()
   }
   return {
     settle,
     now: () => now,
+    woken: () => woken,
     sleep: (duration, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted === true) {
-          reject(new AbortedError('the wait was cut short'))
+          reject(cutShort)
           return
         }
         const sleeper = { due: now + Math.max(0, duration), order: slept++, wake: resolve }
         sleepers.add(sleeper)
         signal?.addEventListener('abort', () => {
           sleepers.delete(sleeper)
-          reject(new AbortedError('the wait was cut short'))
+          reject(cutShort)
         })
       }),
     async advance(duration) {

@@ -93,7 +93,8 @@ class FakeEngine implements StageEngine {
 
   #gather(stage: Loaded, slot: Slot, gradient: Float32Array): Float32Array {
     const back = runBackward(stage.program, slot.values, slot.pass, gradient)
-    back.gradient.forEach((value, at) => (stage.gathered[at]! += value))
+    const { gathered } = stage
+    for (let at = 0; at < gathered.length; at++) gathered[at]! += back.gradient[at]!
     stage.count += 1
     return back.inputGradient
   }

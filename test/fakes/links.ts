@@ -69,7 +69,7 @@ function bytesOf(tensors: readonly HostTensor[]): number {
   return tensors.reduce((sum, { data }) => sum + data.byteLength, 0)
 }
 
-const pairOf = (one: PeerId, other: PeerId) => JSON.stringify([one, other].sort())
+const pairOf = (one: PeerId, other: PeerId) => (one < other ? `${one} ${other}` : `${other} ${one}`)
 
 function release(channel: Channel): void {
   const longest = channel.waiting.shift()

@@ -76,12 +76,14 @@ function statistics(cell: Cell, values: Float32Array, x: Float32Array, training:
 }
 
 function runDense({ inputs, outputs, offsets }: Cell, values: Float32Array, x: Float32Array): Float32Array {
+  const { bias, weight = 0 } = offsets
   const y = new Float32Array((x.length / inputs) * outputs) // [B, O]
   for (let at = 0; at < y.length; at++) {
-    const row = Math.floor(at / outputs) * inputs
-    let sum = offsets['bias'] === undefined ? 0 : values[offsets['bias'] + (at % outputs)]!
-    for (let i = 0; i < inputs; i++)
-      sum += x[row + i]! * values[offsets['weight']! + i * outputs + (at % outputs)]!
+    const column = at % outputs
+    const row = ((at - column) / outputs) * inputs
+    let sum = bias === undefined ? 0 : values[bias + column]!
+    for (let i = 0, place = weight + column; i < inputs; i++, place += outputs)
+      sum += x[row + i]! * values[place]!
     y[at] = sum
   }
   return y
@@ -112,6 +114,18 @@ function moveRunning(cell: Cell, values: Float32Array, x: Float32Array): Float32
   return moved
 }
 
+function rectified(x: Float32Array): Float32Array {
+  const y = x.slice()
+  for (let at = 0; at < y.length; at++) y[at] = Math.max(0, y[at]!)
+  return y
+}
+
+function whereActive(dy: Float32Array, x: Float32Array): Float32Array {
+  const dx = dy.slice()
+  for (let at = 0; at < dx.length; at++) if (!(x[at]! > 0)) dx[at] = 0
+  return dx
+}
+
 /** Forward through a stage: x [B, I] at the stage's numbers. */
 export function runForward(program: Program, values: Float32Array, x: Float32Array, training: boolean): Pass {
   const inputs: Float32Array[] = []
@@ -121,7 +135,7 @@ export function runForward(program: Program, values: Float32Array, x: Float32Arr
     inputs.push(flowing)
     if (cell.kind === 'batch-norm' && training) moved = moveRunning(cell, moved, flowing)
     if (cell.kind === 'dense') flowing = runDense(cell, values, flowing)
-    else if (cell.kind === 'relu') flowing = flowing.map((value) => Math.max(0, value))
+    else if (cell.kind === 'relu') flowing = rectified(flowing)
     else flowing = runNorm(cell, values, flowing, training)
   }
   return { output: flowing, inputs, values: moved }
@@ -138,16 +152,17 @@ interface BackwardOfCell {
 
 /** dW = xᵀ·dy, db = Σ dy, dx = dy·Wᵀ. */
 function denseBackward({ cell, values, x, dy, gradient }: BackwardOfCell): Float32Array {
-  const { inputs, outputs, offsets } = cell
+  const { inputs, outputs } = cell
+  const { bias, weight = 0 } = cell.offsets
   const dx = new Float32Array(x.length)
   for (let at = 0; at < dy.length; at++) {
     const column = at % outputs
     const row = ((at - column) / outputs) * inputs
-    if (offsets['bias'] !== undefined) gradient[offsets['bias'] + column]! += dy[at]!
-    for (let i = 0; i < inputs; i++) {
-      const weight = offsets['weight']! + i * outputs + column
-      gradient[weight]! += x[row + i]! * dy[at]!
-      dx[row + i]! += values[weight]! * dy[at]!
+    const slope = dy[at]!
+    if (bias !== undefined) gradient[bias + column]! += slope
+    for (let i = 0, place = weight + column; i < inputs; i++, place += outputs) {
+      gradient[place]! += x[row + i]! * slope
+      dx[row + i]! += values[place]! * slope
     }
   }
   return dx
@@ -180,7 +195,7 @@ export function runBackward(program: Program, values: Float32Array, pass: Pass, 
     const given = { cell, values, x, dy: flowing, gradient }
     if (cell.kind === 'dense') flowing = denseBackward(given)
     else if (cell.kind === 'batch-norm') flowing = normBackward(given)
-    else flowing = flowing.map((value, at) => (x[at]! > 0 ? value : 0))
+    else flowing = whereActive(flowing, x)
   }
   return { inputGradient: flowing, gradient }
 }
@@ -238,7 +253,8 @@ function direction(optimizer: Optimizer, { moments, updates }: Weights): Float32
 export function predictAhead(optimizer: Optimizer, weights: Weights, count: number): Float32Array {
   const values = weights.values.slice()
   if (count === 0 || weights.updates === 0) return values
-  direction(optimizer, weights).forEach((change, at) => (values[at]! -= count * change))
+  const change = direction(optimizer, weights)
+  for (let at = 0; at < change.length; at++) values[at]! -= count * change[at]!
   return values
 }
 
@@ -253,6 +269,7 @@ export function applyUpdate(optimizer: Optimizer, weights: Weights, gradient: Fl
           second!.map((mean, at) => optimizer.beta2 * mean + (1 - optimizer.beta2) * gradient[at]! ** 2),
         ]
   const next = { values: weights.values.slice(), moments, updates: weights.updates + 1 }
-  direction(optimizer, next).forEach((change, at) => (next.values[at]! -= change))
+  const change = direction(optimizer, next)
+  for (let at = 0; at < change.length; at++) next.values[at]! -= change[at]!
   return next
 }

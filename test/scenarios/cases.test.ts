@@ -103,7 +103,7 @@ describe('a run that nobody holds in memory', () => {
     const after = await startScenario({ ...settings, memories: [half, half], resume: run })
     await after.until(({ phase }) => phase === 'training')
     expect(after.host.participation.view().updates).toBe(run.checkpoint!.updates)
-    // It waits ten seconds for those who do not come, and for nobody's copy of the model.
+    // It waits five seconds for those who do not come, and for nobody's copy of the model.
     expect(after.clock.now()).toBeLessThan(20 * second)
     await finished(after, 150)
   })

@@ -6,7 +6,7 @@ import { smallJob, startScenario } from './pool.ts'
 const spec = smallJob({ updates: 400 })
 
 describe('the checkpoints of a host', () => {
-  it('go on soon after one that a silent stage never answered', async () => {
+  it('go on at once, from another cluster, after one that a silent stage never answered', async () => {
     let silent = ''
     const scenario = await startScenario({
       spec,
@@ -26,7 +26,22 @@ describe('the checkpoints of a host', () => {
     await scenario.lose(silent)
     const lost = scenario.clock.now()
     await scenario.until(() => scenario.savedRuns.some(({ checkpoint }) => checkpoint !== undefined))
-    expect(scenario.clock.now() - lost).toBeLessThan(12 * second)
+    expect(scenario.clock.now() - lost).toBeLessThan(3 * second)
+  })
+})
+
+describe('what one cluster learns alone', () => {
+  it('is kept every four seconds, for nobody else has it; what two learn, every ten', async () => {
+    const keptIn25Seconds = async (clusters: number) => {
+      const memories = Array.from({ length: 2 * clusters }, () => 49_500)
+      const long = smallJob({ updates: 4000 })
+      const scenario = await startScenario({ spec: long, memories, clusters, engineMs: [10, 20] })
+      await scenario.until(({ updates }) => updates >= 4)
+      await scenario.clock.advance(25 * second)
+      return scenario.savedRuns.filter(({ checkpoint }) => checkpoint !== undefined).length
+    }
+    expect(await keptIn25Seconds(2)).toBe(2)
+    expect(await keptIn25Seconds(1)).toBeGreaterThanOrEqual(5)
   })
 })
 

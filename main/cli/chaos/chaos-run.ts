@@ -17,6 +17,8 @@ const trainsWithinMs = 3 * minute
 /** After the last fault is undone: a peer that was lost tries to come back at least once a minute. */
 const calmWithinMs = 90 * second
 const endsWithinMs = 3 * minute
+/** A pause or a resume that takes longer is not timed: something else happened to the PC. */
+const heededWithinMs = 20 * second
 
 export interface ChaosSetup extends ChaosPoolSetup {
   readonly job: JobFile
@@ -161,6 +163,7 @@ export class ChaosRun {
     this.#mark(peer, false)
     await this.#try(blow, () => deed.does(this.#pool.get(peer)))
     if (kind === 'kill') this.#sight.forget(peer)
+    if (kind === 'pause') this.#time(blow, 'paused')
     if (kind === 'leave') this.#goodbye(peer)
     else this.#later(() => this.#undo(blow))
   }
@@ -197,6 +200,26 @@ export class ChaosRun {
       blow.overMs = this.#atMs
       this.#mark(peer, true)
       this.#tell(`${peer} ${over}`)
+    })
+    if (kind === 'pause') this.#time(blow, 'training')
+  }
+
+  /** How long its owner waits for what was asked of a PC, as far as two looks a second can tell. */
+  #time(blow: Blow, phase: 'paused' | 'training'): void {
+    const { peer } = blow.fault
+    const beganMs = performance.now()
+    const { signal } = this.#setup
+    const holds = () => this.#sight.phaseOf(peer) === phase
+    this.#later(async () => {
+      const heeded = this.#sight.until(`${peer}: ${phase}`, holds, { withinMs: heededWithinMs, signal })
+      const isInTime = await heeded.then(
+        () => true,
+        () => false,
+      )
+      if (!isInTime) return
+      const seconds = Math.round((performance.now() - beganMs) / 100) / 10
+      if (phase === 'paused') blow.pausedSeconds = seconds
+      else blow.resumedSeconds = seconds
     })
   }
 

@@ -46,6 +46,7 @@ export function chaosResult({ seen, samples, loss, undisturbedLoss }: ChaosOutco
     samples,
     longestStallSeconds: secondsOf(seen.pulse.longest),
     recoverySeconds: recoveryOf(seen.record.blows),
+    pauses: pausesOf(seen.record.blows),
     loss,
     undisturbedLoss,
   }
@@ -66,6 +67,18 @@ function recoveryOf(blows: readonly Blow[]) {
   const upper = stopped[middle] ?? 0
   const median = stopped.length % 2 === 1 ? upper : ((stopped[middle - 1] ?? 0) + upper) / 2
   return { median: Math.round(median * 10) / 10, max: stopped.at(-1) ?? 0, faults: stopped.length }
+}
+
+/** The slowest pause and the slowest resume; null where none was seen. */
+function pausesOf(blows: readonly Blow[]) {
+  const slowest = (all: readonly (number | undefined)[]) => {
+    const seen = all.flatMap((seconds) => seconds ?? [])
+    return seen.length === 0 ? null : Math.max(...seen)
+  }
+  return {
+    pausedSeconds: slowest(blows.map(({ pausedSeconds }) => pausedSeconds)),
+    resumedSeconds: slowest(blows.map(({ resumedSeconds }) => resumedSeconds)),
+  }
 }
 
 export function clockText(atMs: Millis): string {
@@ -114,13 +127,18 @@ function longestText({ record, pulse }: ChaosSeen): string {
 
 /** The figures for people. */
 export function chaosText(outcome: ChaosOutcome): string {
-  const { faults, samples, recoverySeconds, longestStallSeconds } = chaosResult(outcome)
+  const { faults, samples, recoverySeconds, longestStallSeconds, pauses } = chaosResult(outcome)
   const many = Object.values(faults).reduce((sum, count) => sum + count, 0)
   const kinds = Object.entries(faults).map(([kind, count]) => `${kind} ${count}`)
   const { median, max } = recoverySeconds
   return [
     `${many} faults (${kinds.join(', ')}); ${recoverySeconds.faults} of them stopped the training, for ${median.toFixed(1)} s in the median and ${max.toFixed(1)} s at most.`,
     `The longest time without training was ${longestStallSeconds.toFixed(1)} s.`,
+    ...(pauses.pausedSeconds === null
+      ? []
+      : [
+          `The slowest pause was in force after ${pauses.pausedSeconds.toFixed(1)} s, the slowest resume after ${(pauses.resumedSeconds ?? 0).toFixed(1)} s.`,
+        ]),
     `Samples trained: ${formatCount(samples.trained)}; lost: ${countText(samples.lost)}; trained twice: ${countText(samples.doubled)}.`,
     `Loss on held-out samples ${formatLoss(outcome.loss)}; one PC undisturbed, on as many samples: ${formatLoss(outcome.undisturbedLoss)}.`,
   ].join('\n')

@@ -11,6 +11,9 @@ export interface Blow {
   overMs?: Millis
   /** Why it could not be made, or undone. */
   failed?: string
+  /** Of a pause: from the owner's word until the PC rested, and from `resume` until it trained. */
+  pausedSeconds?: Seconds
+  resumedSeconds?: Seconds
   /** The times in which nobody trained because of it, or because of its end. */
   readonly stalls: { readonly stall: Stall; readonly recoverySeconds: Seconds }[]
 }

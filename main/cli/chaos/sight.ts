@@ -45,6 +45,11 @@ export class Sight {
     this.#loggedMs = Math.max(this.#loggedMs, ...log.map(({ atMs }) => atMs))
   }
 
+  /** Where the job is in its life, as this peer shows it. */
+  phaseOf(name: string): JobView['phase'] | undefined {
+    return this.#jobs.get(name)?.phase
+  }
+
   /** It is gone; what it showed is of the past. */
   forget(name: string): void {
     this.#jobs.delete(name)

@@ -3,7 +3,15 @@ import type { JobView } from '../../../shared/messages/control.ts'
 import { lineChart } from './chart.ts'
 import { clusterRows, idleRows } from './cluster-rows.ts'
 import { bothEnds, columnRight, cut, harmless } from './columns.ts'
-import { formatCount, formatDurationRange, formatLoss, formatRate, formatShare } from './numbers.ts'
+import {
+  formatCount,
+  formatDone,
+  formatDuration,
+  formatDurationRange,
+  formatLoss,
+  formatRate,
+  formatShare,
+} from './numbers.ts'
 import type { Paint } from './paint.ts'
 
 export interface ScreenStyle {
@@ -23,10 +31,13 @@ function progressBar(share: number, style: ScreenStyle): string {
   return style.paint('good', '━'.repeat(done)) + style.paint('faint', '╌'.repeat(width - done))
 }
 
+const stalledWords = ({ stalledForSeconds }: JobView): string =>
+  stalledForSeconds === undefined ? '' : `stalled for ${formatDuration(stalledForSeconds)}`
+
 function progressLines(job: JobView, style: ScreenStyle): string[] {
   const share = job.targetUpdates > 0 ? job.updates / job.targetUpdates : 0
-  const left = job.secondsLeft === null ? '' : `${formatDurationRange(job.secondsLeft)} left`
-  const made = `${formatCount(job.updates)} of ${formatCount(job.targetUpdates)} updates, ${formatShare(share)}`
+  const left = job.secondsLeft === null ? stalledWords(job) : `${formatDurationRange(job.secondsLeft)} left`
+  const made = `${formatCount(job.updates)} of ${formatCount(job.targetUpdates)} updates, ${formatDone(share)}`
   return [progressBar(share, style), bothEnds(made, left, style.columns)]
 }
 

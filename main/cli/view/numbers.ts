@@ -69,6 +69,9 @@ export function formatShare(share: number, digits = 0): string {
   return `${(share * 100).toFixed(digits)}%`
 }
 
+/** What is done of a whole: 100% only when all of it is. */
+export const formatDone = (share: number): string => formatShare(Math.floor(share * 100) / 100)
+
 /** Three figures that tell a loss from its neighbour: `0.0214` · `0.214` · `2.31` · `12.4` */
 export function formatLoss(loss: number): string {
   if (!Number.isFinite(loss)) return 'not a number'

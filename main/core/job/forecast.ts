@@ -4,6 +4,9 @@ import { second } from '../../../shared/units.ts'
 
 /** Long enough to hold several updates, short enough to notice a change. */
 const windowMs = 15 * second
+/** Training that stands for less is how reports come in; slow PCs may take so many of their usual times. */
+const stalledAfterMs = 10 * second
+const stalledAfterTimes = 5
 
 interface Sighting {
   readonly atMs: Millis
@@ -14,13 +17,34 @@ interface Sighting {
 /** Watches counters grow. */
 export class Pace {
   #sightings: Sighting[] = []
+  /** Sightings with more samples than before, and when the first and the newest of them came. */
+  #growths = 0
+  #firstGrowthMs: Millis = 0
+  #grewAtMs: Millis = 0
 
   see(sighting: Sighting): void {
+    this.#noteGrowth(sighting)
     this.#sightings.push(sighting)
     const first = this.#sightings[0]
     // The first sighting stays: the whole run's average is one end of the range.
     const recent = this.#sightings.filter((seen) => seen === first || sighting.atMs - seen.atMs <= windowMs)
     this.#sightings = recent.length > 64 ? recent.filter((_, index) => index % 2 === 0) : recent
+  }
+
+  #noteGrowth({ atMs, samples }: Sighting): void {
+    const last = this.#sightings.at(-1)
+    if (last !== undefined && samples <= last.samples) return
+    if (this.#growths === 0) this.#firstGrowthMs = atMs
+    this.#growths += 1
+    this.#grewAtMs = atMs
+  }
+
+  /** How long nothing was trained, where that is longer than this pool ever needs for a micro-batch; else undefined. */
+  stalledForMs(nowMs: Millis): Millis | undefined {
+    if (this.#growths === 0) return undefined
+    const usualMs = (this.#grewAtMs - this.#firstGrowthMs) / Math.max(1, this.#growths - 1)
+    const quietMs = nowMs - this.#grewAtMs
+    return quietMs > Math.max(stalledAfterMs, stalledAfterTimes * usualMs) ? quietMs : undefined
   }
 
   #rate(from: Sighting | undefined, of: 'updates' | 'samples'): number {

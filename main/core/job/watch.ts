@@ -23,6 +23,9 @@ interface Waiter {
   readonly settle: () => void
 }
 
+/** Given to `abort`, which otherwise makes an exception with a stack that nobody reads, for every wait. */
+const conditionCame = 'the condition came first'
+
 export function createWatch(clock: Clock): Watch {
   const waiters = new Set<Waiter>()
 
@@ -38,7 +41,7 @@ export function createWatch(clock: Clock): Watch {
       const end = (action: () => void) => {
         waiters.delete(waiter)
         signal?.removeEventListener('abort', onAbort)
-        timer.abort()
+        timer.abort(conditionCame)
         action()
       }
       const onAbort = () => {

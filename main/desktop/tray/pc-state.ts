@@ -47,7 +47,8 @@ function jobState({ job, comesBackTo }: Snapshot): PcState {
 }
 
 function runningState(job: JobView): PcState {
-  if (job.phase === 'training') return { icon: 'training', text: trainingText(job) }
+  if (job.phase === 'training' && job.stalledForSeconds === undefined)
+    return { icon: 'training', text: trainingText(job) }
   return {
     icon: job.phase === 'paused' ? 'paused' : 'training',
     text: `${job.name}: ${withoutStop(job.text)}`,

@@ -1,5 +1,5 @@
 /** Who this agent is in the swarm: one Ed25519 key, made once and kept in the home folder. */
-import { readFile, mkdir } from 'node:fs/promises'
+import { copyFile, readFile, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { generateKeyPair, privateKeyFromProtobuf, privateKeyToProtobuf } from '@libp2p/crypto/keys'
 import type { PrivateKey } from '@libp2p/interface'
@@ -67,9 +67,26 @@ export async function readIdentityText(
 export async function openIdentity(path: string): Promise<Identity> {
   const text = await readIfThere(path)
   if (text !== undefined) return parseIdentity(text, path)
+  return keepNew(path)
+}
+
+async function keepNew(path: string): Promise<Identity> {
   const identity = await createIdentity()
   const privateKey = Buffer.from(privateKeyToProtobuf(identity.privateKey)).toString('base64')
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await writeFileAtomic(path, `${JSON.stringify({ version: 1, privateKey })}\n`, { mode: 0o600 })
   return identity
+}
+
+/**
+ * Become a new peer, from the next start on; the identity before stays beside it as `<name>.previous`. Nothing happens
+ * where `before` was replaced already.
+ *
+ * @throws InvalidInputError when the file is damaged or unreadable
+ */
+export async function replaceIdentity(path: string, before: PeerId): Promise<void> {
+  const { identity } = await readIdentityText(path)
+  if (identity.peer !== before) return
+  await copyFile(path, `${path}.previous`)
+  await keepNew(path)
 }

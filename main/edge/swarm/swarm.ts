@@ -147,8 +147,8 @@ export async function createSwarm(settings: SwarmSettings): Promise<Swarm> {
   meetNeighbours(node, log)
   await node.handle(
     protocol,
-    (stream, { remotePeer }) => {
-      if (links !== undefined) links.accept(stream, remotePeer.toString())
+    (stream, { remotePeer, id }) => {
+      if (links !== undefined) links.accept(stream, remotePeer.toString(), id)
       else acceptStream(stream, { admit: () => 'unknown-job', malformed: () => undefined })
     },
     { runOnLimitedConnection: true, maxInboundStreams: 64, maxOutboundStreams: 64 },

@@ -10,9 +10,9 @@ function doneWords({ updates, targetUpdates }: JobView): string {
   return `${percent(updates / targetUpdates)} done: ${count(updates)} of ${count(targetUpdates)} updates`
 }
 
-function leftWords({ result, phase, text, secondsLeft }: JobView): string {
+function leftWords({ result, phase, text, secondsLeft, stalledForSeconds }: JobView): string {
   if (result !== null) return asTitle(result.reason)
-  if (phase !== 'training') return asTitle(text)
+  if (phase !== 'training' || stalledForSeconds !== undefined) return asTitle(text)
   return secondsLeft === null ? 'time left: not known yet' : `${timeRange(secondsLeft)} left`
 }
 

@@ -14,8 +14,10 @@ export interface Fact {
   readonly note: string
 }
 
-function timeFact({ result, secondsLeft }: JobView): Fact {
+function timeFact({ result, secondsLeft, stalledForSeconds }: JobView): Fact {
   if (result !== null) return { name: 'Time', value: duration(result.seconds), note: 'it took' }
+  if (stalledForSeconds !== undefined)
+    return { name: 'Time left', value: 'stalled', note: `for ${duration(stalledForSeconds)}` }
   if (secondsLeft === null) return { name: 'Time left', value: 'not known', note: 'yet' }
   return { name: 'Time left', value: timeRange(secondsLeft), note: '' }
 }

@@ -16,7 +16,8 @@ const trains = (at: number, samples: number): void => {
 
 record.hostSays('training', 0)
 trains(1, 10)
-hit('pause', 'peer-2', 1.5).overMs = 3 * second
+const paused = hit('pause', 'peer-2', 1.5)
+Object.assign(paused, { overMs: 3 * second, pausedSeconds: 0.6, resumedSeconds: 1.2 })
 trains(3, 20)
 const killed = hit('kill', 'peer-3', 3.5)
 record.hostSays('paused: waiting for peer-3 to come back', 4 * second)
@@ -39,6 +40,7 @@ describe('what a chaos run found out', () => {
       samples,
       longestStallSeconds: 59,
       recoverySeconds: { median: 33, max: 60, faults: 2 },
+      pauses: { pausedSeconds: 0.6, resumedSeconds: 1.2 },
       loss: 0.25,
       undisturbedLoss: 0.24,
     })

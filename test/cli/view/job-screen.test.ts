@@ -51,6 +51,17 @@ describe('the live view of a job', () => {
     expect([head?.endsWith(`host · ${phase}`), made, said]).toEqual([true, '142 of 200 updates, 71%', text])
   })
 
+  it('says stalled, and never that all is done, while nothing moves', () => {
+    const text = 'stalled: laptop: waits for activations of desk'
+    const stalled = { ...exampleJob, updates: 19_999, targetUpdates: 20_000, secondsLeft: null }
+    const screen = jobScreen({ ...stalled, text, stalledForSeconds: 25 }, plain)
+    const [, , made, said] = screen.split('\n').map((line) => line.trimEnd())
+    expect([made?.replaceAll(/ {2,}/g, ' | '), said]).toEqual([
+      '19,999 of 20,000 updates, 99% | stalled for 25 s',
+      text,
+    ])
+  })
+
   it('lists the peers while it gathers', () => {
     const gathering: JobView = {
       ...exampleJob,

@@ -41,6 +41,13 @@ describe('the tray', () => {
       'training',
       'digits: Waiting for members',
     ],
+    [
+      'a stall',
+      running,
+      jobOf({ text: 'stalled: laptop: waits for activations of desk', stalledForSeconds: 25 }),
+      'training',
+      'digits: stalled: laptop: waits for activations of desk',
+    ],
     ['a limit', running, { ...jobOf({}), limits: [onBattery] }, 'paused', 'Paused: It is on battery'],
     [
       'a pause',

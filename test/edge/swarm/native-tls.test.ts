@@ -164,6 +164,28 @@ describe('TLS on the socket itself', () => {
     expect([connection.status, theirs.status]).not.toContain('open')
   })
 
+  it('lives on where one side hangs up in the middle of what comes in', async () => {
+    for (let round = 0; round < 10; round++) {
+      const [near, far] = await Promise.all([startNode(nativeTls()), startNode(nativeTls())])
+      const connection = await near.dial(far.getMultiaddrs())
+      const theirs = await connectionOf(far)
+      const ended = new Promise((resolve) => {
+        connection.addEventListener('close', resolve, { once: true })
+      })
+      await far.unhandle(protocol)
+      await far.handle(protocol, (stream) => {
+        stream.addEventListener('message', () => {
+          theirs.abort(new Error('enough'))
+        })
+      })
+      const stream = await connection.newStream(protocol)
+      const record = new Uint8Array(16_000)
+      for (let sent = 0; sent < 15; sent++) stream.send(record)
+      await ended
+      expect(theirs.status).not.toBe('open')
+    }
+  })
+
   it('lives on where peers hang up while the other side is still at its handshake', async () => {
     for (let round = 0; round < 5; round++) {
       const [near, far] = await Promise.all([startNode(nativeTls()), startNode(nativeTls())])

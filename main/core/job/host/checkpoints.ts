@@ -1,5 +1,5 @@
 /** What a lost stage cannot take with it: the host keeps a whole model that is never much older than a minute or so. */
-import { second } from '../../../../shared/units.ts'
+import { type Millis, second } from '../../../../shared/units.ts'
 import { planOf } from '../plan-in-force.ts'
 import { dataLeft, trainedOf } from './books.ts'
 import { collect } from './collect.ts'
@@ -7,6 +7,10 @@ import type { HostState } from './host-state.ts'
 import { keepRun } from './run-keeping.ts'
 
 const atMostEveryMs = 10 * second
+/** Where only one cluster trains: what a PC of it takes along has nobody else. */
+const aloneEveryMs = 4 * second
+/** One that failed, with a stage that is gone, is made up for by another cluster. */
+const againAfterMs = second
 /** Of the time, so that the line stays free for the training. */
 const shareOfTime = 1 / 20
 
@@ -19,16 +23,20 @@ export async function keepCheckpoints(
   { signal, enough }: { readonly signal: AbortSignal; readonly enough: AbortSignal },
 ): Promise<void> {
   const { clock, log } = host.ports
-  let tookMs = 0
+  const isAlone = () => planOf(host).active.length === 1
+  let restMs: Millis = aloneEveryMs
+  let moreMs: Millis = atMostEveryMs - aloneEveryMs
   try {
     for (;;) {
-      await clock.sleep(Math.max(atMostEveryMs, tookMs / shareOfTime), enough)
+      await clock.sleep(restMs, enough)
+      await host.watch.until(isAlone, { signal: enough, withinMs: moreMs })
       const [cluster] = planOf(host).active
       const beganMs = clock.now()
       if (cluster === undefined || host.phase !== 'training') continue
       const taken = await takeCheckpoint(host, cluster, signal)
       // Waiting for a stage that fell silent kept no line busy; and a newer one is wanted all the more.
-      tookMs = taken ? clock.now() - beganMs : 0
+      restMs = taken ? Math.max(aloneEveryMs, (clock.now() - beganMs) / shareOfTime) : againAfterMs
+      moreMs = taken ? Math.max(0, atMostEveryMs - restMs) : 0
     }
   } catch (error) {
     if (!enough.aborted) log('error', 'the host keeps no newer weights', { error: String(error) })

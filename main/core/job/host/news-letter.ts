@@ -65,6 +65,7 @@ export class NewsLetter {
       samples: view.samples,
       samplesPerSecond: view.samplesPerSecond,
       secondsLeft: view.secondsLeft,
+      ...(view.stalledForSeconds === undefined ? {} : { stalledForSeconds: view.stalledForSeconds }),
     }
     const news = {
       members: this.#nextMembers(view.members, nowMs),

@@ -17,8 +17,11 @@ import { layoutFor, whoIsWilling } from './prepare.ts'
 import { untrained } from '../checkpoint.ts'
 import { everTrained, handingOver } from './books.ts'
 
-/** An agent that broke down is back within seconds; its stage is still the best one for it. */
-const comesBackWithinMs = 10 * second
+/**
+ * An agent that broke down is back within seconds; its stage is still the best one for it. A PC that is gone is so planned
+ * around within ten seconds of a kill -9: this wait, the search, the stop, and a first micro-batch.
+ */
+const comesBackWithinMs = 5 * second
 /** Of those who are gone with one cable, the last is noticed so much later than the first. */
 const noticedWithinMs = 1.5 * second
 const nearlyDoneMs = 10 * second

@@ -27,8 +27,11 @@ export interface DeparturePorts {
   readonly end: (outcome: Outcome) => void
 }
 
-/** A neighbour that only we cannot reach: so long the host has to notice by itself. */
-const unreachableForMs = 15 * second
+/**
+ * A neighbour that only we cannot reach: so long the host has to notice by itself. It hears silence within five seconds,
+ * too, and the cluster stands still for as long as we wait.
+ */
+const unreachableForMs = 6 * second
 
 export class Departure {
   readonly #ports: DeparturePorts

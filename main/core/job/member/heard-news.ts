@@ -37,7 +37,14 @@ class CurveCopy<P> {
 
 export type NewsHead = Pick<
   JobNews,
-  'hostName' | 'updates' | 'targetUpdates' | 'samples' | 'samplesPerSecond' | 'secondsLeft'
+  | 'hostName'
+  | 'text'
+  | 'updates'
+  | 'targetUpdates'
+  | 'samples'
+  | 'samplesPerSecond'
+  | 'secondsLeft'
+  | 'stalledForSeconds'
 >
 
 export class HeardNews {

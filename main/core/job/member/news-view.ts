@@ -2,7 +2,7 @@
 import type { JobView, MemberView } from '../../../../shared/messages/control.ts'
 import type { Millis } from '../../../../shared/units.ts'
 import { withNames } from '../named.ts'
-import type { HeardNews } from './heard-news.ts'
+import type { HeardNews, NewsHead } from './heard-news.ts'
 
 type OwnView = Omit<JobView, 'invite' | 'result'>
 
@@ -25,18 +25,26 @@ export function withNews(own: OwnView, news: HeardNews, nowMs: Millis): OwnView 
   }
 }
 
+/** How fast it goes by the newest news, or what a stall waits for. */
+function paceOf({ phase }: OwnView, head: NewsHead): Partial<OwnView> {
+  const { samplesPerSecond, secondsLeft, stalledForSeconds, text } = head
+  if (phase === 'ended') return {}
+  const isStalled = phase === 'training' && stalledForSeconds !== undefined
+  return { samplesPerSecond, secondsLeft, ...(isStalled ? { text, stalledForSeconds } : {}) }
+}
+
 function withHeard(own: OwnView, news: HeardNews, nowMs: Millis): OwnView {
   const { head, lastAveragedAtMs } = news
   const [self] = own.members
   if (head === undefined || self === undefined) return own
-  const { hostName, updates, targetUpdates, samples, samplesPerSecond, secondsLeft } = head
+  const { hostName, updates, targetUpdates, samples } = head
   const { trainingCurve, validationCurve } = news
   return {
     ...own,
     ...{ hostName, updates, samples },
     members: withSelf(news.members, self),
     targetUpdates: own.targetUpdates === 0 ? targetUpdates : own.targetUpdates,
-    ...(news.isFresh(nowMs) && own.phase !== 'ended' ? { samplesPerSecond, secondsLeft } : {}),
+    ...(news.isFresh(nowMs) ? paceOf(own, head) : {}),
     ...(trainingCurve.length > 0 ? { trainingCurve } : {}),
     validationCurve,
     ...(lastAveragedAtMs === undefined ? {} : { lastAveragedAtMs }),

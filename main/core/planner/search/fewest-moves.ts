@@ -35,6 +35,8 @@ const warmth = 0.15
 /** A rate of a hundredth less than enough weighs as much as moving a twentieth of the model. */
 const weightOfRate = 5
 const weightOfCluster = 10
+/** Small pools have few plans, and the search meets each many times; of large ones hardly any comes again. */
+const mostRemembered = 20_000
 
 interface Judged {
   readonly clusters: Clusters
@@ -47,7 +49,7 @@ interface Judged {
 
 export function fewestMoves(search: FewestMoves): Clusters {
   const { cost, before, best, seed } = search
-  const judge = createJudge(search)
+  const judge = remembered(createJudge(search))
   const whole = wholeClusters(before, cost)
   const inForce = judge(whole)
   // The hysteresis: nothing changes, though a plan with a cluster less might move as little.
@@ -88,6 +90,26 @@ function anneal(start: Judged, judge: (clusters: Clusters) => Judged, ground: Ch
     if (isBetter(now, best)) best = now
   }
   return best
+}
+
+const nameOf = (clusters: Clusters) =>
+  clusters
+    .map((stages) =>
+      stages
+        .map(({ peer, layers, recompute = '' }) => `${peer}:${layers[0]}-${layers[1]}${recompute}`)
+        .join(),
+    )
+    .join(';')
+
+/** The same, looked up where a plan was judged before. */
+function remembered(judge: (clusters: Clusters) => Judged): (clusters: Clusters) => Judged {
+  const known = new Map<string, Judged>()
+  return (clusters) => {
+    const name = nameOf(clusters)
+    const found = known.get(name) ?? judge(clusters)
+    if (known.size < mostRemembered) known.set(name, found)
+    return found
+  }
 }
 
 function createJudge({ cost, before, least, exactly }: FewestMoves): (clusters: Clusters) => Judged {

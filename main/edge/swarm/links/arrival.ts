@@ -4,7 +4,7 @@ import { BadMessageError, PoolError } from '../../../../shared/errors.ts'
 import { createFrameReader, type FrameEvents, type FrameReader } from '../../../../shared/messages/frame.ts'
 import { second, type Bytes } from '../../../../shared/units.ts'
 import { createAcknowledger, type Timer } from './acknowledgement.ts'
-import { answers, createHelloReader, isPaced, type Answer, type Hello } from './hello.ts'
+import { answers, createHelloReader, isPaced, type Answer, type Hello, type LaneName } from './hello.ts'
 
 const helloWithinMs = 10 * second
 
@@ -18,9 +18,11 @@ export interface Guest extends FrameEvents {
   ended(): void
 }
 
+export type Verdict = Guest | Exclude<Answer, 'welcome'>
+
 export interface Door {
-  /** Judge a hello. The guest is who takes the frames. */
-  admit(hello: Hello, abort: (reason: string) => void): Guest | Exclude<Answer, 'welcome'>
+  /** Judge a hello, at once or in a while. The guest is who takes the frames. */
+  admit(hello: Hello, abort: (reason: string) => void): Verdict | Promise<Verdict>
   /** The first bytes were no hello. */
   malformed(error: PoolError): void
 }
@@ -30,43 +32,73 @@ const timer: Timer = {
   later: (deed, ms) => { setTimeout(deed, ms).unref() }, // prettier-ignore
 }
 
+/** What we say on a stream that another opened: single bytes. */
+function mouthOf(stream: Stream) {
+  const write = (bytes: Uint8Array): void => {
+    if (stream.writeStatus === 'writable') stream.send(bytes)
+  }
+  const say = (answer: Answer): void => {
+    write(Uint8Array.of(answers[answer]))
+  }
+  return { write, say }
+}
+
+function turnAway(stream: Stream, answer: Exclude<Answer, 'welcome'>): void {
+  mouthOf(stream).say(answer)
+  // The answer goes out before the reset that frees the stream at both ends.
+  void stream.close().finally(() => {
+    stream.abort(new BadMessageError(answer))
+  })
+}
+
+const readerFor = (guest: Guest, onKeepAlive: () => void): FrameReader =>
+  createFrameReader({
+    ...(guest.limits === undefined ? {} : { limits: guest.limits }),
+    onHeader: (header) => guest.onHeader?.(header),
+    onMessage: (message) => {
+      guest.onMessage(message)
+    },
+    onKeepAlive,
+  })
+
 /** What the bytes of one stream mean, in order. */
 function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
   const helloReader = createHelloReader()
   let frames: FrameReader | undefined
   let guest: Guest | undefined
   let over = false
+  let judging = false
 
   let acknowledge: ((bytes: Bytes) => void) | undefined
-  const write = (bytes: Uint8Array): void => {
-    if (stream.writeStatus === 'writable') stream.send(bytes)
-  }
-  const say = (answer: Answer): void => { write(Uint8Array.of(answers[answer])) } // prettier-ignore
+  const { write, say } = mouthOf(stream)
   function welcome(admitted: Guest): void {
     guest = admitted
-    frames = createFrameReader({
-      ...(admitted.limits === undefined ? {} : { limits: admitted.limits }),
-      onHeader: (header) => admitted.onHeader?.(header),
-      onMessage: (message) => {
-        admitted.onMessage(message)
-      },
-      onKeepAlive: () => {
-        say('welcome')
-      },
+    frames = readerFor(admitted, () => {
+      say('welcome')
     })
     say('welcome')
     onWelcome()
   }
-  function turnAway(answer: Exclude<Answer, 'welcome'>): void {
-    over = true
-    say(answer)
-    // The answer goes out before the reset that frees the stream at both ends.
-    void stream.close().finally(() => {
-      stream.abort(new BadMessageError(answer))
-    })
+  function settle(verdict: Verdict, lane: LaneName): void {
+    if (typeof verdict === 'string') {
+      over = true
+      turnAway(stream, verdict)
+    } else {
+      if (isPaced(lane)) acknowledge = createAcknowledger(timer, write)
+      welcome(verdict)
+    }
+  }
+  /** The dialer says nothing before its answer. */
+  async function judge(verdict: Promise<Verdict>, lane: LaneName): Promise<void> {
+    judging = true
+    const judged = await verdict
+    judging = false
+    if (stream.status === 'open') settle(judged, lane)
+    else if (typeof judged !== 'string') judged.ended()
   }
   function hear(piece: Uint8Array): void {
     if (over) return
+    if (judging) throw new BadMessageError('it spoke before its hello was answered')
     if (frames !== undefined) {
       frames.push(piece)
       acknowledge?.(piece.length)
@@ -77,10 +109,10 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
     const admitted = door.admit(read.hello, (reason) => {
       stream.abort(new BadMessageError(reason))
     })
-    if (typeof admitted === 'string') turnAway(admitted)
+    const { lane } = read.hello
+    if (admitted instanceof Promise) void judge(admitted, lane)
     else {
-      if (isPaced(read.hello.lane)) acknowledge = createAcknowledger(timer, write)
-      welcome(admitted)
+      settle(admitted, lane)
       hear(read.rest)
     }
   }

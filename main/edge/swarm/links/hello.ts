@@ -53,6 +53,8 @@ const hello = z.strictObject({
 })
 export type Hello = z.infer<typeof hello>
 
+export const clonedIdentity = 'cloned-identity'
+
 /** What the acceptor says to a hello. */
 export const answers = {
   /** "Go on." */
@@ -61,6 +63,8 @@ export const answers = {
   'unknown-job': 2,
   /** "Messages of yours never came to me: begin anew." */
   'out-of-step': 3,
+  /** "Somebody else lives under your identity." */
+  [clonedIdentity]: 4,
 } as const
 export type Answer = keyof typeof answers
 

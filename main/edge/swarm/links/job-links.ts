@@ -12,12 +12,13 @@ import {
 } from '../../../../shared/messages/wire.ts'
 import { second, type Bytes, type Millis } from '../../../../shared/units.ts'
 import type { Links, Log, Sender } from '../../../core/ports.ts'
-import { acceptStream, type Guest } from './arrival.ts'
+import { acceptStream, type Guest, type Verdict } from './arrival.ts'
 import { checkHeader, strangerLimits } from './gate.ts'
-import { laneOf, type Answer, type Hello } from './hello.ts'
+import { clonedIdentity, laneOf, type Hello } from './hello.ts'
 import { createMailbox } from './mailbox.ts'
 import { openOutgoing } from './outgoing.ts'
-import { PeerLink } from './peer-link.ts'
+import { type Arriving, PeerLink } from './peer-link.ts'
+import { livesElsewhere } from './rival.ts'
 import type { Shaper } from './shaper.ts'
 
 /** The job that this agent takes part in, and how it knows the others. */
@@ -165,10 +166,10 @@ export class LinksOfJob implements JobLinks {
     for (const link of this.#links.values()) link.renew()
   }
 
-  /** Take a stream that another peer opened. */
-  accept(stream: Stream, peer: PeerId): void {
+  /** Take a stream that another peer opened, over the connection of this name. */
+  accept(stream: Stream, peer: PeerId, connection: string): void {
     acceptStream(stream, {
-      admit: (hello, abort) => this.#admit(peer, hello, abort),
+      admit: (hello, abort) => this.#admit(peer, hello, { abort, connection }),
       malformed: (error) => {
         this.#dismiss(peer, error)
       },
@@ -191,7 +192,7 @@ export class LinksOfJob implements JobLinks {
   #linkTo(peer: PeerId): PeerLink {
     const known = this.#links.get(peer)
     if (known !== undefined) return known
-    const { patience, now, onAccepted, dial, log, shaper } = this.#network
+    const { patience, now, onAccepted, dial, drop, log, shaper } = this.#network
     const link = new PeerLink(peer, {
       job: this.job,
       graceMs: patience.graceMs,
@@ -199,6 +200,9 @@ export class LinksOfJob implements JobLinks {
       certificate: () => this.#certificate,
       open: async (hello, events, signal) =>
         openOutgoing(await dial(peer, signal), { hello, events, shaper }, signal),
+      hangUp: (reason) => {
+        drop(peer, reason)
+      },
       onRepaired: () => {
         log('info', `the connection to ${peer} broke and was made again`)
       },
@@ -216,19 +220,40 @@ export class LinksOfJob implements JobLinks {
     return link
   }
 
-  #admit(peer: PeerId, hello: Hello, abort: (reason: string) => void): Guest | Exclude<Answer, 'welcome'> {
+  #admit(peer: PeerId, hello: Hello, arriving: Arriving): Verdict | Promise<Verdict> {
     if (this.#closed || hello.job !== this.job) return 'unknown-job'
+    const known = this.#links.get(peer)
+    if (known?.isReplacedBy(hello) !== true) return this.#welcome(peer, hello, arriving)
+    if (known.standsElsewhere(arriving.connection)) return this.#judge(known, hello, arriving)
+    known.lose('it began anew')
+    return this.#welcome(peer, hello, arriving)
+  }
+
+  /** Somebody began anew while the streams of before stand: the same, after a crash, or another with a copy of its key. */
+  async #judge(known: PeerLink, hello: Hello, arriving: Arriving): Promise<Verdict> {
+    const { peer } = known
+    const { now, patience, log } = this.#network
+    const { heartbeatMs } = patience
+    if (await livesElsewhere(known, arriving.connection, { now, heartbeatMs })) {
+      log('warn', `two PCs take part as peer ${peer}: the second was turned away`)
+      return clonedIdentity
+    }
+    if (this.#closed) return 'unknown-job'
+    if (this.#links.get(peer) === known) known.lose('it began anew')
+    return this.#welcome(peer, hello, arriving)
+  }
+
+  #welcome(peer: PeerId, hello: Hello, arriving: Arriving): Verdict {
     const sender = this.#sender(peer, hello.certificate)
-    if (this.#links.get(peer)?.isReplacedBy(hello) === true) this.#links.get(peer)?.lose('it began anew')
     const link = this.#linkTo(peer)
-    const answer = link.admit(hello, sender.standing, abort)
+    const answer = link.admit(hello, sender.standing, arriving)
     if (answer !== 'welcome') {
       // Nothing came over a fresh link yet: it is the other side that goes on with one that we ended.
       if (link.hasArrivals) link.lose('messages of it were lost on the way')
       return answer
     }
     if (sender.standing !== 'stranger') this.#members.add(peer)
-    return this.#guest(link, hello, abort)
+    return this.#guest(link, hello, arriving.abort)
   }
 
   #guest(link: PeerLink, hello: Hello, abort: (reason: string) => void): Guest {

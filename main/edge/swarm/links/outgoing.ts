@@ -110,6 +110,7 @@ function firstByte(stream: Stream, signal: AbortSignal): Promise<number> {
 const sentences: Readonly<Record<Exclude<Answer, 'welcome'>, string>> = {
   'unknown-job': 'it takes no part in this job, or no more',
   'out-of-step': 'messages to it were lost on the way',
+  'cloned-identity': 'another PC takes part in this job under this PC’s identity',
 }
 
 async function greet(stream: Stream, hello: Hello, signal: AbortSignal): Promise<void> {

@@ -11,7 +11,7 @@ import type { JobId, PeerId } from '../../../../shared/ids.ts'
 import type { Certificate, WireType } from '../../../../shared/messages/wire.ts'
 import { second, type Millis } from '../../../../shared/units.ts'
 import type { Sender } from '../../../core/ports.ts'
-import { laneNames, type Answer, type Hello, type LaneName } from './hello.ts'
+import { clonedIdentity, laneNames, type Answer, type Hello, type LaneName } from './hello.ts'
 import { Lane, type Parcel } from './lane.ts'
 import type { OutgoingEvents, OutgoingStream } from './outgoing.ts'
 
@@ -26,6 +26,8 @@ export interface LinkPorts {
   readonly graceMs: Millis
   /** Once, when the peer is lost. `exchanged`: messages went to or came from it. */
   onLost(reason: string, exchanged: boolean): void
+  /** End every connection to the peer. */
+  hangUp(reason: string): void
   /** A control stream that broke stands again. */
   onRepaired(): void
   /** The peer took our certificate and showed us its own: it is of this standing. */
@@ -46,13 +48,20 @@ function nobodyListens(error: unknown): boolean {
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
+/** A stream that the peer opened. */
+export interface Arriving {
+  readonly abort: (reason: string) => void
+  /** Names the connection that it came over. */
+  readonly connection: string
+}
+
 export class PeerLink {
   readonly peer: PeerId
   readonly #ports: LinkPorts
   /** Our name for this link: a new one tells the peer that we began anew. */
   readonly #name = randomBytes(8).toString('hex')
   readonly #lanes: Readonly<Record<LaneName, Lane>>
-  readonly #arrivals = new Map<LaneName, { abort: (reason: string) => void }>()
+  readonly #arrivals = new Map<LaneName, { abort: (reason: string) => void; connection: string }>()
   readonly #received: Record<LaneName, number> = { control: 0, pipeline: 0, parameters: 0, data: 0 }
   readonly #stop = new AbortController()
   readonly #waitingForReturn = new Set<() => void>()
@@ -98,6 +107,10 @@ export class PeerLink {
   get hasArrivals(): boolean {
     return this.#theirName !== undefined
   }
+  /** Whether a stream of the peer's stands that did not come over this connection. */
+  standsElsewhere(connection: string): boolean {
+    return [...this.#arrivals.values()].some((arrival) => arrival.connection !== connection)
+  }
   /** Nothing connects us: no stream of theirs, none of ours, nothing waiting. */
   get isIdle(): boolean {
     return (
@@ -137,7 +150,7 @@ export class PeerLink {
    * Take a stream of the peer's. Strangers' messages are refused one by one and may not be counted alike on both
    * sides, so their counts are taken as they come.
    */
-  admit(hello: Hello, standing: Sender['standing'], abort: (reason: string) => void): Answer {
+  admit(hello: Hello, standing: Sender['standing'], { abort, connection }: Arriving): Answer {
     const isNew = this.#theirName === undefined
     const counts = isNew ? standing !== 'stranger' : this.#standing !== 'stranger'
     if (counts && hello.sequence !== this.#received[hello.lane]) return 'out-of-step'
@@ -145,7 +158,7 @@ export class PeerLink {
     this.#standing = standing
     this.#received[hello.lane] = hello.sequence
     this.#arrivals.get(hello.lane)?.abort('a newer stream takes its place')
-    this.#arrivals.set(hello.lane, { abort })
+    this.#arrivals.set(hello.lane, { abort, connection })
     this.#connectedOnce = true
     this.heard()
     for (const returned of this.#waitingForReturn) returned()
@@ -253,6 +266,12 @@ export class PeerLink {
             )
           : new PeerLostError(`peer ${this.peer} takes no part in this job`),
       )
+      return
+    }
+    if (error instanceof RefusedError && error.code === clonedIdentity) {
+      this.lose(error.message, () => new RefusedError(clonedIdentity, error.message))
+      // What the peer sends to the other of us must not come here.
+      this.#ports.hangUp(error.message)
       return
     }
     if (error instanceof RefusedError || error instanceof BadMessageError) this.lose(error.message)

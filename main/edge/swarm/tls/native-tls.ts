@@ -118,6 +118,9 @@ async function peerOf(socket: TLSSocket, expected: PeerId | undefined): Promise<
 function freeLater(socket: TLSSocket): void {
   const free = socket._destroy.bind(socket)
   socket._destroy = (error, done) => {
+    // What comes until then would be taken for the code of an error, and end the process.
+    const { _handle: handle } = socket as unknown as { readonly _handle: { onread: () => void } | null }
+    if (handle !== null) handle.onread = () => undefined
     setImmediate(() => {
       free(error, done)
     })

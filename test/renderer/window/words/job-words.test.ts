@@ -20,6 +20,13 @@ describe('the job in words', () => {
       '51% right, loss 1.66',
     ])
     expect(facts(snapshots.gathering.job)).toEqual(['0% 0 updates', 'not known yet', '0 trained', 'none yet'])
+    const stalled = {
+      ...snapshots.training.job!,
+      secondsLeft: null,
+      samplesPerSecond: 0,
+      stalledForSeconds: 42,
+    }
+    expect(facts(stalled)[1]).toBe('stalled for 42 s')
   })
 
   it('says who sets the pace', () => {

@@ -1,0 +1,79 @@
+/** How soon a pool is back at its speed, in virtual time: after a loss, and after a pause. */
+import { describe, expect, it } from 'vitest'
+import { second } from '../../shared/units.ts'
+import { type Scenario, smallJob, startScenario } from './pool.ts'
+
+const half = 52_500
+const third = 36_500
+/** A job that does not end while we look. */
+const poolOf = (peers: number, memory: number, seed: number) =>
+  startScenario({
+    ...{ memories: Array.from({ length: peers }, () => memory), seed },
+    ...{
+      flopsPerSecond: 1e6,
+      engineMs: [20, 20] as const,
+      spec: smallJob({ updates: 100_000, everyUpdates: 100_000 }),
+    },
+  })
+
+/** Rows that leaves were given. */
+const trained = ({ taught }: Scenario) => [...taught.values()].reduce((sum, rows) => sum + rows.length, 0)
+
+async function rateOver(scenario: Scenario, durationMs: number): Promise<number> {
+  const before = trained(scenario)
+  await scenario.clock.advance(durationMs)
+  return (trained(scenario) - before) / (durationMs / second)
+}
+
+async function steadyRate(peers: number, memory: number, seed: number): Promise<number> {
+  const scenario = await poolOf(peers, memory, seed)
+  await scenario.until(({ updates }) => updates >= 20)
+  await scenario.clock.advance(10 * second)
+  return rateOver(scenario, 20 * second)
+}
+
+describe.each([
+  ['two hold the model', half],
+  ['three hold the model', third],
+])('a pool of six of which %s', (_, memory) => {
+  it.each([1])(
+    'is back at four fifths of what five can do within ten seconds of a kill -9 (seed %i)',
+    async (seed) => {
+      const five = await steadyRate(5, memory, seed)
+      const scenario = await poolOf(6, memory, seed)
+      await scenario.until(({ updates }) => updates >= 20)
+      await scenario.clock.advance(10 * second)
+      await scenario.lose('pc-3')
+      await scenario.clock.advance(10 * second)
+      const rate = await rateOver(scenario, 10 * second)
+      expect(rate).toBeGreaterThanOrEqual(0.8 * five)
+    },
+  )
+})
+
+describe('a pause', () => {
+  it('is in force within two seconds and a resume within five, and no sample is lost', async () => {
+    const scenario = await startScenario({
+      ...{ memories: [half, half, half, half], clusters: 2, flopsPerSecond: 1e6, engineMs: [20, 20] },
+      spec: smallJob({ updates: 300 }),
+    })
+    await scenario.until(({ updates }) => updates >= 20)
+    const { clock } = scenario
+    const pc = scenario.members.find(({ name }) => name === 'pc-3')!.participation
+    const until = async (holds: () => boolean) => {
+      const beganMs = clock.now()
+      while (!holds()) await clock.advance(10)
+      return clock.now() - beganMs
+    }
+    pc.pause()
+    const pausedMs = await until(() => pc.view().phase === 'paused')
+    await clock.advance(8 * second)
+    const samples = () => pc.view().members.find(({ peer }) => peer === 'pc-3')!.samples
+    const before = samples()
+    pc.resume()
+    const resumedMs = await until(() => samples() > before)
+    expect(pausedMs).toBeLessThanOrEqual(2 * second)
+    expect(resumedMs).toBeLessThanOrEqual(5 * second)
+    expect(await scenario.end(scenario.host)).toMatchObject({ outcome: 'finished', lostSamples: 0 })
+  })
+})

@@ -5,6 +5,7 @@ import { dataLeft, trainedOf } from './books.ts'
 import { collect } from './collect.ts'
 import type { HostState } from './host-state.ts'
 import { keepRun } from './run-keeping.ts'
+import { keepWhole } from './take-stock.ts'
 
 const atMostEveryMs = 10 * second
 /** Of the time, so that the line stays free for the training. */
@@ -19,16 +20,18 @@ export async function keepCheckpoints(
   { signal, enough }: { readonly signal: AbortSignal; readonly enough: AbortSignal },
 ): Promise<void> {
   const { clock, log } = host.ports
-  let tookMs = 0
+  const beginsMs = clock.now()
   try {
     for (;;) {
-      await clock.sleep(Math.max(atMostEveryMs, tookMs / shareOfTime), enough)
+      const dueMs = (host.checkpointDueMs ??= beginsMs + atMostEveryMs)
+      await clock.sleep(Math.max(0, dueMs - clock.now()), enough)
       const [cluster] = planOf(host).active
       const beganMs = clock.now()
-      if (cluster === undefined || host.phase !== 'training') continue
-      const taken = await takeCheckpoint(host, cluster, signal)
+      const isPossible = cluster !== undefined && host.phase === 'training'
+      const taken = isPossible && (await takeCheckpoint(host, cluster, signal))
       // Waiting for a stage that fell silent kept no line busy; and a newer one is wanted all the more.
-      tookMs = taken ? clock.now() - beganMs : 0
+      const tookMs = taken ? clock.now() - beganMs : 0
+      host.checkpointDueMs = clock.now() + Math.max(atMostEveryMs, tookMs / shareOfTime)
     }
   } catch (error) {
     if (!enough.aborted) log('error', 'the host keeps no newer weights', { error: String(error) })
@@ -64,12 +67,14 @@ export async function suspendRun(host: HostState): Promise<void> {
   host.suspending = true
   const late = new AbortController()
   const [cluster] = host.plan?.active ?? []
-  if (cluster === undefined || host.phase !== 'training') return
+  const trains = cluster !== undefined && host.phase === 'training'
+  if (!trains && !host.stock.isOpen) return
   const timeout = host.ports.clock.sleep(suspendWithinMs, late.signal).then(() => {
     late.abort()
   })
   // What cannot be kept in time was kept a moment ago.
-  await takeCheckpoint(host, cluster, late.signal).catch(() => false)
+  const kept = trains ? takeCheckpoint(host, cluster, late.signal) : keepWhole(host, late.signal)
+  await kept.catch(() => false)
   late.abort()
   await timeout.catch(() => undefined)
 }

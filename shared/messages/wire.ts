@@ -137,13 +137,14 @@ const donors = z.array(stateDonors).max(10_000)
  * Host to member: your part of a new plan. Answer `state-taken` when you hold the numbers of its layers, and `stage-ready`
  * when engine and data stand, too. It replaces whatever stage you had; `from` is where the training goes on, 0 in the
  * first plan. `state`: the numbers that it goes on with are those that the pool agreed on after plan `of`; two members'
- * are the same, but for the memory of their optimizers. `optimizer`: there is such a memory.
+ * are the same, but for the memory of their optimizers. `optimizer`: there is such a memory. `keeps`: the stage that you
+ * had knows them; keep them for yourself and for others.
  */
 export const assignment = message('assignment', {
   spec: jobSpec,
   proposal: plan,
   from: trained,
-  state: z.strictObject({ of: planNumber, optimizer: z.boolean(), donors }),
+  state: z.strictObject({ of: planNumber, optimizer: z.boolean(), keeps: z.boolean(), donors }),
 })
 /** Host to member that takes its part: who holds what now. */
 export const stateHolders = message('state-holders', { of: planNumber, donors })

@@ -62,7 +62,7 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   links: { links: [] },
   assignment: {
     ...{ spec, proposal, from: { updates: 0, samples: 0, lost: 0, doubled: 0, cuts: [] } },
-    state: { of: 0, optimizer: false, donors: [] },
+    state: { of: 0, optimizer: false, keeps: false, donors: [] },
   },
   replan: { proposal, reason: 'x' },
   'stage-ready': {},

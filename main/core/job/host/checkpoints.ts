@@ -2,7 +2,7 @@
 import { second } from '../../../../shared/units.ts'
 import { planOf } from '../plan-in-force.ts'
 import { dataLeft, trainedOf } from './books.ts'
-import { collect } from './collect.ts'
+import { type Collection, collect } from './collect.ts'
 import type { HostState } from './host-state.ts'
 import { keepRun } from './run-keeping.ts'
 import { keepWhole } from './take-stock.ts'
@@ -12,7 +12,7 @@ const atMostEveryMs = 10 * second
 const shareOfTime = 1 / 20
 
 /**
- * Take one after the other until `enough`; one under way is finished, so that what the stages send is asked for.
+ * Take one after the other until `enough`; a stage that was asked is heard to its end, so that what it sends is asked for.
  * Never rejects.
  */
 export async function keepCheckpoints(
@@ -28,7 +28,7 @@ export async function keepCheckpoints(
       const [cluster] = planOf(host).active
       const beganMs = clock.now()
       const isPossible = cluster !== undefined && host.phase === 'training'
-      const taken = isPossible && (await takeCheckpoint(host, cluster, signal))
+      const taken = isPossible && (await takeCheckpoint(host, cluster, signal, enough))
       // Waiting for a stage that fell silent kept no line busy; and a newer one is wanted all the more.
       const tookMs = taken ? clock.now() - beganMs : 0
       host.checkpointDueMs = clock.now() + Math.max(atMostEveryMs, tookMs / shareOfTime)
@@ -42,16 +42,22 @@ export async function keepCheckpoints(
  * The model as one cluster has it. While the cluster trains, its stages are an update or so apart, as they are to
  * each other in an asynchronous pipeline; when it stands still, this is exact. False when a stage is gone or silent.
  */
-export function takeCheckpoint(host: HostState, cluster: number, signal: AbortSignal): Promise<boolean> {
+function takeCheckpoint(
+  host: HostState,
+  cluster: number,
+  signal: AbortSignal,
+  enough?: AbortSignal,
+): Promise<boolean> {
   // One after the other: a stage sends one set of weights at a time.
-  const taken = host.taking.catch(() => undefined).then(() => take(host, cluster, signal))
+  const how = { cluster, optimizer: true, ...(enough === undefined ? {} : { enough }) }
+  const taken = host.taking.catch(() => undefined).then(() => take(host, how, signal))
   host.taking = taken
   return taken
 }
 
-async function take(host: HostState, cluster: number, signal: AbortSignal): Promise<boolean> {
-  const trained = trainedOf(host, cluster)
-  const vectors = await collect(host, { cluster, optimizer: true }, signal)
+async function take(host: HostState, how: Collection, signal: AbortSignal): Promise<boolean> {
+  const trained = trainedOf(host, how.cluster)
+  const vectors = await collect(host, how, signal)
   if (vectors === undefined) return false
   // While they were on their way the cluster trained on: what one stage has of it must not be given out again.
   host.checkpoint = { trained: { ...trained, ...dataLeft(host) }, vectors }

@@ -17,6 +17,8 @@ export interface Collection {
   readonly cluster: number
   /** The optimizer's moments, too. */
   readonly optimizer: boolean
+  /** Fires when it is not wanted any more: no further stage is asked. */
+  readonly enough?: AbortSignal
 }
 
 /** Layers of one peer. */
@@ -28,24 +30,25 @@ interface HeldRun {
 /** The vectors of the whole model, or undefined when a stage is gone or silent. @throws AbortedError */
 export async function collect(
   host: HostState,
-  { cluster, optimizer }: Collection,
+  { cluster, ...how }: Collection,
   signal: AbortSignal,
 ): Promise<readonly StateVector[] | undefined> {
   const runs = planOf(host).layout.clusters[cluster]?.stages ?? []
-  const parts = await collectRuns(host, { runs, optimizer }, signal)
+  const parts = await collectRuns(host, { runs, ...how }, signal)
   return parts === undefined ? undefined : joinNumbers(host.hosted.spec.graph, parts)
 }
 
 /** What each of these peers holds of these layers, one after the other; undefined when one is gone or silent. */
 export async function collectRuns(
   host: HostState,
-  what: { readonly runs: readonly HeldRun[]; readonly optimizer: boolean },
+  what: Omit<Collection, 'cluster'> & { readonly runs: readonly HeldRun[] },
   signal: AbortSignal,
 ): Promise<readonly StateVector[] | undefined> {
   const { graph, recipe } = host.hosted.spec
   const { runs, optimizer } = what
   const parts: StateVector[] = []
   for (const { peer, layers } of runs) {
+    if (what.enough?.aborted === true) return undefined
     const length = numbersLength(graph, layers, optimizer ? recipe.optimizer : undefined)
     const receiver = new StateReceiver(layers, length)
     host.incoming.set(peer, receiver)

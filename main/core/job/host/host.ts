@@ -70,8 +70,9 @@ function handlersOf(host: HostState, news: News): Handlers {
     validated: (_from, message) => {
       noteValidated(host, message)
     },
-    'stage-finished': (from) => {
-      host.roll.mark([from.peer], 'finished')
+    'stage-finished': (from, { header }) => {
+      // Under an earlier plan: it makes its last round again, with those who are left.
+      if (header.plan >= host.planNumber) host.roll.mark([from.peer], 'finished')
     },
     parameters: (from, message) => {
       noteParameters(host, from.peer, message)

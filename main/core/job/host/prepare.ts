@@ -115,6 +115,14 @@ export function noteReady(host: HostState, peer: PeerId): void {
   host.roll.mark([peer], 'ready')
 }
 
+function sendAssignments(host: HostState, proposal: Plan): void {
+  const { stock, hosted, from, ports } = host
+  const state = { of: stock.of, optimizer: stock.optimizer, donors: stock.donors(ports.links.self) }
+  const header = { type: 'assignment', spec: hosted.spec, proposal, from } as const
+  for (const { peer } of host.roll.present)
+    void host.send(peer, { ...header, state: { ...state, keeps: stock.isHolder(peer) } })
+}
+
 /** True when every stage of the plan is ready. */
 async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promise<boolean> {
   const peers = planPeers(plan)
@@ -123,9 +131,7 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
   host.roll.mark(host.roll.thatWant('pause'), 'paused', 'pauses')
   for (const { peer, reason } of plan.layout.unused) host.roll.mark([peer], 'idle', reason)
   goBackIfLacking(host)
-  const { of, optimizer } = host.stock
-  const state = { of, optimizer, donors: host.stock.donors(host.ports.links.self) }
-  host.broadcast({ type: 'assignment', spec: host.hosted.spec, proposal: plan, from: host.from, state })
+  sendAssignments(host, plan)
   const beganMs = host.ports.clock.now()
   // One that comes again within this plan never heard of it.
   const isThere = (peer: PeerId) => host.roll.isPresent(peer) && host.roll.get(peer)?.state !== 'joined'
@@ -138,7 +144,7 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
   if (newcomer !== undefined) host.unplanned ??= `${host.roll.nameOf(newcomer.peer)} joined`
   const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
   if (!inTime) host.roll.mark(late, 'lost', 'was not ready in time')
-  return isReady()
+  return isReady() && !peers.some((peer) => host.roll.get(peer)?.wish === 'leave')
 }
 
 /**

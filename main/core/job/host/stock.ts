@@ -37,6 +37,8 @@ export class Stock {
   of = -1
   model: Model = { layouts: [], vectors: 1 }
   optimizer = false
+  /** The newest donors are about to be told. */
+  isTelling = false
   /** The pool stands still, and it is known where the numbers are. */
   isOpen = false
 
@@ -90,6 +92,10 @@ export class Stock {
     return this.#holders.some((holder) => holder.peer === peer && isWithin(layers, holder.layers))
   }
 
+  isHolder(peer: PeerId): boolean {
+    return this.#holders.some((holder) => holder.peer === peer)
+  }
+
   /** What the host itself can give. */
   find(layers: LayerRange): Held | undefined {
     return this.#own.find((held) => isWithin(layers, held.layers)) ?? this.#base?.(layers)
@@ -137,9 +143,9 @@ export class Stock {
       ({ isBehind, layers }) => isBehind && without(layers, ahead.map((one) => one.layers)).length > 0,
     )
     for (const { peer, layers } of [...ahead, ...alone]) {
-      const entry = list.find((one) => isSameRun(one.layers, layers) && one.peers.length < mostNamed)
+      const entry = list.find((one) => isSameRun(one.layers, layers))
       if (entry === undefined) list.push({ layers: [layers[0], layers[1]], peers: [peer] })
-      else entry.peers.push(peer)
+      else if (entry.peers.length < mostNamed) entry.peers.push(peer)
     }
     return list
   }

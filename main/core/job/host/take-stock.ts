@@ -6,6 +6,7 @@ import { InvalidInputError } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { layoutOfGraph } from '../../../../shared/model/layout.ts'
+import { second } from '../../../../shared/units.ts'
 import { initialState } from '../../model/initial-state.ts'
 import { momentsOf } from '../../model/profile.ts'
 import { Pace } from '../forecast.ts'
@@ -13,7 +14,7 @@ import { type Checkpoint, untrained } from '../checkpoint.ts'
 import type { StateSource } from '../moving/donor.ts'
 import { type Held, heldOf, lengthOf, readPortion, writePortion } from '../moving/held.ts'
 import { type Model, without } from '../moving/parcels.ts'
-import { planOf, planPeers, positionOf, withoutActive } from '../plan-in-force.ts'
+import { planOf, positionOf, withoutActive } from '../plan-in-force.ts'
 import { everTrained, handingOver, trainedOf } from './books.ts'
 import { collectRuns } from './collect.ts'
 import type { HostState } from './host-state.ts'
@@ -21,6 +22,8 @@ import { keepRun } from './run-keeping.ts'
 
 /** Runs of first weights that are kept: those of all upload slots, twice. */
 const mostDrawn = 8
+/** Much less than a parcel takes on a home uplink. */
+const tellAfterMs = second / 2
 
 /** The training goes on from where the clusters are that drained, or else from the newest that was kept. */
 export async function takeStock(host: HostState, signal: AbortSignal): Promise<void> {
@@ -152,10 +155,12 @@ export async function keepWhole(host: HostState, signal: AbortSignal): Promise<v
 
 /** A member holds the numbers of its part, for others, too. */
 export function noteTaken(host: HostState, peer: PeerId): void {
-  const { plan, stock } = host
+  const { plan, stock, roll } = host
   const position = plan === undefined ? undefined : positionOf(plan, peer)
   const layers = position && plan?.layout.clusters[position.cluster]?.stages[position.stage]?.layers
-  if (!stock.isOpen || layers === undefined || stock.holds(peer, layers)) return
+  // Of one that was started anew meanwhile it is a word of the program before.
+  if (!stock.isOpen || layers === undefined || roll.get(peer)?.state === 'joined') return
+  if (stock.holds(peer, layers)) return
   stock.add(peer, layers)
   tellHolders(host)
 }
@@ -167,11 +172,17 @@ export function forgetHolder(host: HostState, peer: PeerId): void {
   tellHolders(host)
 }
 
-/** Those who still take their parts hear who holds what. */
+/** Those who still take their parts hear who holds what: once for all who take theirs at about the same time. */
 function tellHolders(host: HostState): void {
-  const { plan, phase, stock, roll } = host
-  if (phase !== 'preparing' || plan === undefined) return
-  const taking = planPeers(plan).filter((peer) => roll.get(peer)?.state === 'preparing')
-  const donors = stock.donors(host.ports.links.self)
-  host.broadcast({ type: 'state-holders', of: stock.of, donors }, taking)
+  const { stock, ports } = host
+  if (stock.isTelling) return
+  stock.isTelling = true
+  void ports.clock.sleep(tellAfterMs).then(() => {
+    stock.isTelling = false
+    const { plan, phase } = host
+    if (phase !== 'preparing' || plan === undefined) return
+    const stages = plan.layout.clusters.flatMap((cluster) => cluster.stages)
+    const taking = stages.filter(({ peer, layers }) => !stock.holds(peer, layers)).map(({ peer }) => peer)
+    host.broadcast({ type: 'state-holders', of: stock.of, donors: stock.donors(ports.links.self) }, taking)
+  })
 }

@@ -82,6 +82,7 @@ export class Member {
     this.departure = new Departure({
       ...{ clock: ports.clock, signal: this.#life.signal, log: this.log },
       ...{ state: () => this.state, hostIsGone: () => this.withoutHost.isGone },
+      holding: () => this.numbers.isHolding,
       ...{ become: this.#become.bind(this), end: this.end.bind(this) },
       ...{ send: this.#post.send, background: this.#post.background },
     })
@@ -258,11 +259,14 @@ export class Member {
   #start(plan: number): void {
     if (plan < (this.plan?.number ?? 0)) return // of the past
     this.numbers.close()
-    if (this.state.name !== 'ready') return
+    // Whoever has asked to leave meanwhile trains until it is let go.
+    const stage = this.#stage
+    if (stage?.run === undefined || stage.isBegun) return
+    stage.isBegun = true
     this.#become({ name: 'started' })
     this.ownPause.started()
-    this.#stage?.run?.start()
-    if (this.#stage !== undefined) this.#post.background(this.#reporting.regularly(this.#stage))
+    stage.run.start()
+    this.#post.background(this.#reporting.regularly(stage))
   }
 
   #active(): boolean {

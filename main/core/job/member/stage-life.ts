@@ -26,6 +26,8 @@ export class StageLife {
   readonly #recompute: boolean | undefined
   /** There once everything is ready. */
   run: StageRun | undefined
+  /** The host said start. */
+  isBegun = false
 
   /** @throws BadMessageError when the plan has no such stage */
   constructor(ports: MemberPorts, membership: Membership, setup: StageLifeSetup) {
@@ -53,7 +55,8 @@ export class StageLife {
     const { assignment, position, hooks } = this.#setup
     const { spec } = assignment
     await this.#loadEngine()
-    await Promise.all([this.#fetchShards(), this.#takeNumbers()])
+    await this.#takeNumbers()
+    await this.#fetchShards()
     const batches = this.#ports.store.open(spec.data, spec)
     this.run = new StageRun(this.#ports, { assignment, position, batches, hooks })
     return this.run

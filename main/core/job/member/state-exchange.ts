@@ -57,10 +57,8 @@ export class StateExchange {
   }
 
   /** The stage before stands still: keep what it knows, if that is what was agreed on. @throws what its engine throws */
-  async keep(layers: LayerRange | undefined, { state: { of, donors } }: Assignment): Promise<void> {
-    const { self } = this.#ports.links
-    const isNamed = donors.some(({ peers }) => peers.includes(self))
-    if (of === this.#of && isNamed && layers !== undefined && this.#kept.length === 0)
+  async keep(layers: LayerRange | undefined, { state: { of, keeps } }: Assignment): Promise<void> {
+    if (of === this.#of && keeps && layers !== undefined && this.#kept.length === 0)
       this.#add(of, await readNumbers(this.#ports.engine, layers))
     this.donor.settle(of)
   }
@@ -69,6 +67,10 @@ export class StateExchange {
     if (of !== this.#of) return
     const isNew = !this.#kept.some((one) => isWithin(layers, one.layers))
     if (isNew) this.#kept = [...this.#kept, { ...heldOf({ layers, values }, this.#model.vectors), values }]
+  }
+
+  get isHolding(): boolean {
+    return this.#kept.length > 0
   }
 
   #find(layers: LayerRange): Kept | undefined {

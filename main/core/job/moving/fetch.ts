@@ -47,6 +47,8 @@ interface Parcel {
   asked: PeerId | undefined
   /** When it was asked for, or its last piece came. */
   heardMs: Millis
+  /** Who ever was asked: nobody else's piece is taken. */
+  readonly requested: Set<PeerId>
   /** Who gave some of it, and what they said of its weights. */
   readonly wholes: Map<PeerId, string>
   /** Who could not give it, or gave what does not hold. */
@@ -88,7 +90,7 @@ export class StateFetch {
       .filter(({ length }) => length > 0)
       .map((run) => ({
         ...{ ...run, received: 0, heardMs: 0, checking: false },
-        ...{ asked: undefined, wholes: new Map(), passed: new Set() },
+        ...{ asked: undefined, requested: new Set(), wholes: new Map(), passed: new Set() },
       }))
   }
 
@@ -145,7 +147,8 @@ export class StateFetch {
 
   #take(parcel: Parcel, from: PeerId, { header, tensors }: WireMessage<'state-piece'>): void {
     const { model, into } = this.#request
-    if (header.offset !== parcel.received) return // it came twice, or from one who was given up
+    // It came twice, or from one who was given up and is behind.
+    if (!parcel.requested.has(from) || header.offset !== parcel.received) return
     const values = tensors[0]?.data
     const count = Math.min(pieceLength(model), parcel.length - parcel.received)
     const fits =
@@ -217,6 +220,7 @@ export class StateFetch {
   #askFor(parcel: Parcel, donor: PeerId): void {
     const { job, plan, of, signal } = this.#request
     parcel.asked = donor
+    parcel.requested.add(donor)
     parcel.heardMs = this.#ports.clock.now()
     const { layers, received: from, length: to } = parcel
     const run: [number, number] = [layers[0], layers[1]]

@@ -12,7 +12,7 @@ export interface FakeNetworkSettings {
   readonly seed?: number
   /** Each message is under way for so long, drawn anew; default none. */
   readonly delayMs?: readonly [least: Millis, most: Millis]
-  /** Of each peer's line upwards, which all its tensors share one after the other; default no limit. */
+  /** Of each peer's line upwards, which all parameters share, one message after the other; default no limit. */
   readonly uploadBytesPerSecond?: number
   /** Messages of a class and a pair under way before `send` waits; default no limit. */
   readonly window?: number
@@ -199,7 +199,8 @@ class Network implements FakeNetwork {
       throw error
     }
     if (from !== to) this.#endpoint(from).sent[traffic] += bytesOf(message.tensors)
-    const sentMs = from === to ? clock.now() : this.#uploadedAtMs(from, bytesOf(message.tensors))
+    const onLine = from !== to && traffic === 'parameters'
+    const sentMs = onLine ? this.#uploadedAtMs(from, bytesOf(message.tensors)) : clock.now()
     const due = sentMs + delayMs[0] + this.#rng.next() * (delayMs[1] - delayMs[0])
     channel.lastDue = Math.max(channel.lastDue, this.#hinderedDue(from, to, due))
     const late = channel.lastDue - clock.now()

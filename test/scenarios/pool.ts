@@ -85,7 +85,7 @@ export interface ScenarioSettings {
   readonly engineMs?: readonly [number, number]
   /** A message is under way for so long; default 1 to 5. */
   readonly delayMs?: readonly [number, number]
-  /** Of each PC's line upwards; default no limit. */
+  /** Of each PC's line upwards, for parameters; default no limit. */
   readonly uploadBytesPerSecond?: number
   /** How wrong the clock of a PC is; default right. */
   readonly skewOf?: (name: string) => Skew

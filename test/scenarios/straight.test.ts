@@ -63,7 +63,7 @@ async function watched(settings: ScenarioSettings): Promise<{ scenario: Scenario
       if (header.type === 'assignment') {
         begun.first ??= header.proposal
         const old = layersOf(begun.first).get(to)
-        if (header.proposal !== begun.first && header.proposal.number > begun.first.number) begun.next = header.proposal
+        if (header.proposal.number > begun.first.number) begun.next = header.proposal
         const isNew = begun.next !== undefined && old !== undefined && !change.before.has(to)
         if (isNew) change.before.set(to, look(begun.scenario!, to, old))
       }

@@ -12,7 +12,7 @@ import { momentsOf } from '../../model/profile.ts'
 import { Pace } from '../forecast.ts'
 import { type Checkpoint, untrained } from '../checkpoint.ts'
 import type { StateSource } from '../moving/donor.ts'
-import { type Held, heldOf, lengthOf, readPortion, writePortion } from '../moving/held.ts'
+import { type Held, heldOf, lengthOf, readPortion, wholePortion, writePortion } from '../moving/held.ts'
 import { type Model, without } from '../moving/parcels.ts'
 import { planOf, positionOf, withoutActive } from '../plan-in-force.ts'
 import { everTrained, handingOver, trainedOf } from './books.ts'
@@ -145,7 +145,7 @@ export async function keepWhole(host: HostState, signal: AbortSignal): Promise<v
   const length = lengthOf(layouts, layers)
   const whole = heldOf({ layers, values: new Float32Array(vectors * length) }, vectors)
   for (const held of [...stock.own, ...parts.map((part) => heldOf(part, vectors))]) {
-    const portion = { layers: held.layers, from: 0, to: lengthOf(layouts, held.layers) }
+    const portion = wholePortion(layouts, held.layers)
     writePortion(layouts, whole, { portion, values: readPortion(layouts, held, portion) })
   }
   host.checkpoint = { trained: from, vectors: whole.vectors.map((values) => ({ layers, values })) }

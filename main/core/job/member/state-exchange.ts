@@ -13,7 +13,16 @@ import type { StateVector } from '../../ports.ts'
 import { readNumbers } from '../checkpoint.ts'
 import { Donor } from '../moving/donor.ts'
 import { StateFetch } from '../moving/fetch.ts'
-import { type Held, heldOf, isSameRun, isWithin, lengthOf, readPortion, writePortion } from '../moving/held.ts'
+import {
+  type Held,
+  heldOf,
+  isSameRun,
+  isWithin,
+  lengthOf,
+  readPortion,
+  wholePortion,
+  writePortion,
+} from '../moving/held.ts'
 import { type Model, without } from '../moving/parcels.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 
@@ -117,7 +126,7 @@ export class StateExchange {
     const runs: LayerRange[] = []
     for (const kept of this.#kept)
       for (const run of without(overlap(kept.layers, into.layers), runs)) {
-        const portion = { layers: run, from: 0, to: lengthOf(layouts, run) }
+        const portion = wholePortion(layouts, run)
         writePortion(layouts, into, { portion, values: readPortion(layouts, kept, portion) })
         runs.push(run)
       }
@@ -126,8 +135,7 @@ export class StateExchange {
 
   #sliced(held: Held, layers: LayerRange): StateVector {
     const { layouts } = this.#model
-    const values = readPortion(layouts, held, { layers, from: 0, to: lengthOf(layouts, layers) })
-    return { layers, values }
+    return { layers, values: readPortion(layouts, held, wholePortion(layouts, layers)) }
   }
 
   /** @throws BadMessageError */

@@ -41,6 +41,13 @@ export function heldOf({ layers, values }: StateVector, vectors: number): Held {
 export const lengthOf = (layouts: readonly LayerLayout[], layers: LayerRange): number =>
   stateLayout(layouts, layers).length
 
+/** All of them. */
+export const wholePortion = (layouts: readonly LayerLayout[], layers: LayerRange): Portion => ({
+  layers,
+  from: 0,
+  to: lengthOf(layouts, layers),
+})
+
 interface Stretch {
   /** In the run. */
   readonly at: number
@@ -94,11 +101,4 @@ export function writePortion(
       const start = index * length + at - portion.from
       vector.set(values.subarray(start, start + count), heldAt)
     }
-}
-
-/** All numbers of a run out of a longer one. */
-export function sliceHeld(layouts: readonly LayerLayout[], held: Held, layers: LayerRange): Held {
-  const portion = { layers, from: 0, to: lengthOf(layouts, layers) }
-  const values = readPortion(layouts, held, portion)
-  return heldOf({ layers, values }, held.vectors.length)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Checksum, checksumOf } from '../../../../main/core/job/moving/checksum.ts'
-import { heldOf, lengthOf, readPortion, sliceHeld, writePortion } from '../../../../main/core/job/moving/held.ts'
+import { heldOf, lengthOf, readPortion, wholePortion, writePortion } from '../../../../main/core/job/moving/held.ts'
 import { cutAt, parcelsOf, without } from '../../../../main/core/job/moving/parcels.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { emptyRun, modelOf, numbersOf, wholeRun } from './peers.ts'
@@ -36,7 +36,7 @@ describe('a portion of the numbers of a run', () => {
   it('is laid out as the run itself would be', () => {
     const run: LayerRange = [3, 6]
     const whole = numbersOf(model, all)
-    const slice = sliceHeld(layouts, whole, run)
+    const slice = heldOf({ layers: run, values: readPortion(layouts, whole, wholePortion(layouts, run)) }, 3)
     // A dense layer of 5 × 5 + 5 and a norm of 5 + 5 trained numbers before; the running ones come after all that are trained.
     const [weights] = whole.vectors
     const trained = weights!.subarray(40, 80)

@@ -1,7 +1,7 @@
 /** A few peers on fake links who hold or want the numbers of one model. */
 import { Donor } from '../../../../main/core/job/moving/donor.ts'
 import { type DonorList, StateFetch } from '../../../../main/core/job/moving/fetch.ts'
-import { type Held, heldOf, lengthOf, readPortion } from '../../../../main/core/job/moving/held.ts'
+import { type Held, heldOf, lengthOf, readPortion, wholePortion } from '../../../../main/core/job/moving/held.ts'
 import type { Model } from '../../../../main/core/job/moving/parcels.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { modelGraph } from '../../../../shared/model/graph.ts'
@@ -51,7 +51,7 @@ export const bytesOf = (model: Model, layers: LayerRange): number =>
   4 * model.vectors * lengthOf(model.layouts, layers)
 
 export const allOf = ({ layouts }: Model, held: Held, layers: LayerRange): Float32Array =>
-  readPortion(layouts, held, { layers, from: 0, to: lengthOf(layouts, layers) })
+  readPortion(layouts, held, wholePortion(layouts, layers))
 
 export function createPeers(model: Model, settings: Partial<FakeNetworkSettings> = {}) {
   const clock = createVirtualClock()

@@ -17,6 +17,8 @@ const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const amount = z.number().min(0).max(1e24)
 const sentence = z.string().max(500)
 const index = z.int().min(0).max(1_000_000)
+/** 64 bits, hex. */
+const checksum = z.string().regex(/^[0-9a-f]{16}$/)
 
 /** Why a peer would not do what it was asked. Every refusal on the wire is one of these. */
 export const refusal = z.enum([
@@ -27,6 +29,7 @@ export const refusal = z.enum([
   'too-late', // "The training is about to end; I take nobody more into this run."
   'wrong-plan', // "My plan has another number than yours."
   'unknown-shard', // "That shard is not in my manifest."
+  'not-held', // "I do not hold the numbers of those layers as they were then."
   'shutting-down', // "I am leaving; send nothing more."
 ])
 export type Refusal = z.infer<typeof refusal>
@@ -126,11 +129,27 @@ export const trained = z.strictObject({
   doubled: count.default(0),
   cuts: z.array(z.array(cursor).min(1).max(10_000)).max(mostCuts).default([]),
 })
+/** A run of layers and who holds its numbers, best first; several clusters hold the same layers. */
+export const stateDonors = z.strictObject({ layers: layerRange, peers: z.array(peerId).min(1).max(16) })
+/** What nobody is named for, the host gives. */
+const donors = z.array(stateDonors).max(10_000)
 /**
- * Host to member: your part of a new plan. Answer `stage-ready` when engine and data stand. It replaces whatever stage
- * you had; `from` is where the training goes on, 0 in the first plan.
+ * Host to member: your part of a new plan. Answer `state-taken` when you hold the numbers of its layers, and `stage-ready`
+ * when engine and data stand, too. It replaces whatever stage you had; `from` is where the training goes on, 0 in the
+ * first plan. `state`: the numbers that it goes on with are those that the pool agreed on after plan `of`; two members'
+ * are the same, but for the memory of their optimizers. `optimizer`: there is such a memory. `keeps`: the stage that you
+ * had knows them; keep them for yourself and for others.
  */
-export const assignment = message('assignment', { spec: jobSpec, proposal: plan, from: trained })
+export const assignment = message('assignment', {
+  spec: jobSpec,
+  proposal: plan,
+  from: trained,
+  state: z.strictObject({ of: planNumber, optimizer: z.boolean(), keeps: z.boolean(), donors }),
+})
+/** Host to member that takes its part: who holds what now. */
+export const stateHolders = message('state-holders', { of: planNumber, donors })
+/** Member to host: "I hold the numbers of my part, and can give them." */
+export const stateTaken = message('state-taken', {})
 /** Host to member: the active clusters changed; your stage stays as it is. */
 export const replan = message('replan', { proposal: plan, reason: sentence })
 /**
@@ -150,7 +169,7 @@ export const standBy = message('stand-by', { reason: sentence })
 /** Member to host. */
 export const stageReady = message('stage-ready', {})
 /**
- * Either way: a piece of a stage's numbers; one float32 tensor, elements [offset, offset+length) of all `total`. Of a
+ * Member to host: a piece of a stage's numbers; one float32 tensor, elements [offset, offset+length) of all `total`. Of a
  * stage that trains: `cursor`, where its cluster stood in the data when they were read.
  */
 export const parameters = message('parameters', {
@@ -160,11 +179,24 @@ export const parameters = message('parameters', {
   cursor: cursor.optional(),
 })
 /**
- * Either way: send me the numbers of these layers, as `parameters` pieces; with `optimizer`, each of its moments follows
- * as one more vector of the same length.
+ * Host to member: send me the numbers of these layers, as `parameters` pieces; with `optimizer`, each of its moments
+ * follows as one more vector of the same length.
  */
 export const parametersRequest = message('parameters-request', { layers: layerRange, optimizer: z.boolean() })
-/** Host to member: all are ready, go. */
+/**
+ * Member to member: send me elements [from, to) of the numbers of these layers, as they were agreed on after plan `of`; in
+ * order, as `state-piece`s. Said again, it goes on from there.
+ */
+export const stateRequest = message('state-request', { of: planNumber, layers: layerRange, from: count, to: count })
+/**
+ * Elements from `offset` on: one float32 tensor, the weights and then each moment of the optimizer, equally long.
+ * `checksum` is of the tensor, `whole` of all weights of these layers.
+ */
+export const statePiece = message('state-piece', {
+  ...{ of: planNumber, layers: layerRange, offset: count, checksum, whole: checksum },
+})
+export const stateRefused = message('state-refused', { of: planNumber, layers: layerRange, refusal })
+/** Host to all: the stages are ready, go; what was kept for others may be let go. */
 export const start = message('start', {})
 
 // --- Data: anyone who has a shard ---
@@ -273,6 +305,7 @@ export const jobEnded = message('job-ended', {
 const headers = [
   joinRequest, admitted, refused, jobSummaryRequest, jobSummary,
   roster, measureLinks, probe, probeReply, links, assignment, replan, stageReport, standBy, stageReady, parameters, parametersRequest, start,
+  stateHolders, stateTaken, stateRequest, statePiece, stateRefused,
   shardRequest, shardPiece, shardRefused,
   activation, gradient, judged, endOfStream,
   roundReady, chunk, roundWhole, roundAbandoned, roundHeld,
@@ -307,6 +340,7 @@ const trafficOfType: Partial<Record<WireType, Traffic>> = {
   gradient: 'gradients',
   chunk: 'parameters',
   parameters: 'parameters',
+  'state-piece': 'parameters',
   'shard-piece': 'data',
   probe: 'data',
 }

@@ -12,6 +12,8 @@ export interface FakeNetworkSettings {
   readonly seed?: number
   /** Each message is under way for so long, drawn anew; default none. */
   readonly delayMs?: readonly [least: Millis, most: Millis]
+  /** Of each peer's line upwards, which all parameters share, one message after the other; default no limit. */
+  readonly uploadBytesPerSecond?: number
   /** Messages of a class and a pair under way before `send` waits; default no limit. */
   readonly window?: number
   /** Sees every message that arrives. */
@@ -45,6 +47,8 @@ interface Endpoint {
   readonly lostHandlers: Set<(peer: PeerId, reason: string) => void>
   readonly sent: Record<Traffic, number>
   dead: boolean
+  /** Until then its line upwards is taken. */
+  busyUntilMs: Millis
 }
 
 /** One class of messages from one peer to another. */
@@ -155,7 +159,7 @@ class Network implements FakeNetwork {
       addresses: () => [`/memory/${self}`],
       sentBytes: () => ({ ...sent }),
     }
-    const endpoint: Endpoint = { links, handlers, lostHandlers, sent, dead: false }
+    const endpoint: Endpoint = { links, handlers, lostHandlers, sent, dead: false, busyUntilMs: 0 }
     this.#endpoints.set(self, endpoint)
     return endpoint
   }
@@ -195,7 +199,9 @@ class Network implements FakeNetwork {
       throw error
     }
     if (from !== to) this.#endpoint(from).sent[traffic] += bytesOf(message.tensors)
-    const due = clock.now() + delayMs[0] + this.#rng.next() * (delayMs[1] - delayMs[0])
+    const onLine = from !== to && traffic === 'parameters'
+    const sentMs = onLine ? this.#uploadedAtMs(from, bytesOf(message.tensors)) : clock.now()
+    const due = sentMs + delayMs[0] + this.#rng.next() * (delayMs[1] - delayMs[0])
     channel.lastDue = Math.max(channel.lastDue, this.#hinderedDue(from, to, due))
     const late = channel.lastDue - clock.now()
     const arrival = Promise.all([channel.last, late > 0 ? clock.sleep(late) : undefined])
@@ -203,6 +209,15 @@ class Network implements FakeNetwork {
       release(channel)
       if (!sender.dead) this.#arrive(from, to, message)
     })
+  }
+
+  #uploadedAtMs(from: PeerId, bytes: number): Millis {
+    const { clock, uploadBytesPerSecond } = this.#settings
+    const endpoint = this.#endpoint(from)
+    if (uploadBytesPerSecond === undefined || bytes === 0) return clock.now()
+    endpoint.busyUntilMs =
+      Math.max(endpoint.busyUntilMs, clock.now()) + (1000 * bytes) / uploadBytesPerSecond
+    return endpoint.busyUntilMs
   }
 
   #hinderedDue(from: PeerId, to: PeerId, due: Millis): Millis {

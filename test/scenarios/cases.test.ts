@@ -74,7 +74,7 @@ describe('a donor', () => {
     const scenario = await startScenario({
       ...{ ...slow, memories: [half, half, half], spec: smallJob({ updates: 150 }) },
       tap: (from, to, { header }) => {
-        if (awaited && header.type === 'parameters' && to === 'host' && from !== 'host') struck.resolve(from)
+        if (awaited && header.type === 'state-piece' && from !== to && from !== 'host') struck.resolve(from)
       },
     })
     await scenario.until(({ updates }) => updates >= 4)

@@ -3,7 +3,7 @@ import { requestAdmission } from '../../main/core/job/admission.ts'
 import type { HostedJob } from '../../main/core/job/host/host-state.ts'
 import { hostJob, joinJob, type Participation } from '../../main/core/job/participant.ts'
 import { layoutOfJob, type LayoutRequest } from '../../main/core/job/job-layout.ts'
-import type { FinishedModel, Log, SavedRun, ShardStore, StateVector, Vault } from '../../main/core/ports.ts'
+import type { FinishedModel, Log, SavedRun, ShardStore, StageEngine, StateVector, Vault } from '../../main/core/ports.ts'
 import { DiskFullError, InvariantError } from '../../shared/errors.ts'
 import type { JobSpec } from '../../shared/job/spec.ts'
 import { jobSpec } from '../../shared/job/spec.ts'
@@ -85,6 +85,8 @@ export interface ScenarioSettings {
   readonly engineMs?: readonly [number, number]
   /** A message is under way for so long; default 1 to 5. */
   readonly delayMs?: readonly [number, number]
+  /** Of each PC's line upwards, for parameters; default no limit. */
+  readonly uploadBytesPerSecond?: number
   /** How wrong the clock of a PC is; default right. */
   readonly skewOf?: (name: string) => Skew
   /** What each PC's benchmark says; default 1e9. */
@@ -112,6 +114,8 @@ export interface Scenario {
   /** What the host wrote down, newest last. */
   readonly savedRuns: SavedRun[]
   readonly warnings: string[]
+  /** The newest one of a PC. */
+  engineOf(name: string): StageEngine
   /** One more PC asks to join. */
   join(name: string, memoryBytes: number): Promise<Member>
   /** The PC is gone from one moment to the next. */
@@ -146,6 +150,8 @@ const shardStore = ({ seed, data }: JobSpec, taught: Taught): ShardStore => ({
 })
 
 const delayOf = ({ delayMs = [1, 5] }: ScenarioSettings) => delayMs
+const lineOf = ({ uploadBytesPerSecond }: ScenarioSettings) =>
+  uploadBytesPerSecond === undefined ? {} : { uploadBytesPerSecond }
 const awaitedBy = ({ awaits, memories }: ScenarioSettings) => awaits ?? memories.length
 const clockOf = (name: string, clock: VirtualClock, { skewOf }: ScenarioSettings) =>
   skewOf === undefined ? clock : skewedClock(clock, skewOf(name))
@@ -180,7 +186,9 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     },
     drop: (from, to, message) => drop(from, to, message, clock.now()),
     ...(settings.again === undefined ? {} : { again: settings.again }),
+    ...lineOf(settings),
   })
+  const engines = new Map<string, StageEngine>()
   const taught: Taught = new Map()
   const savedModels: FinishedModel[] = []
   const savedRuns: SavedRun[] = []
@@ -208,6 +216,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
       },
     }
     const engine = createFakeEngine({ clock, delay: () => least + (most - least) * rng.next() })
+    engines.set(name, engine)
     return {
       links: network.linksOf(name),
       clock: clockOf(name, clock, settings),
@@ -271,6 +280,11 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     ...{ clock, network, members, taught, savedModels, savedRuns, warnings, join },
     get host() {
       return host
+    },
+    engineOf(name) {
+      const engine = engines.get(name)
+      if (engine === undefined) throw new InvariantError(`there is no ${name}`)
+      return engine
     },
     hostAgain() {
       network.restart('host')

@@ -47,6 +47,7 @@ describe('the messages between agents', () => {
         ...['resume-request', 'roster', 'round-abandoned', 'round-held', 'round-ready', 'round-whole'],
         ...['shard-piece', 'shard-refused'],
         ...['shard-request', 'stage-finished', 'stage-ready', 'stage-report', 'stand-by'],
+        ...['state-holders', 'state-piece', 'state-refused', 'state-request', 'state-taken'],
         ...['start', 'validate', 'validated'],
       ].sort(),
     )
@@ -55,13 +56,15 @@ describe('the messages between agents', () => {
   it('are refused with the words that other versions know', () => {
     expect(refusal.options).toEqual([
       ...['not-a-member', 'unknown-job', 'wrong-secret', 'invite-expired', 'too-late', 'wrong-plan'],
-      ...['unknown-shard', 'shutting-down'],
+      ...['unknown-shard', 'not-held', 'shutting-down'],
     ])
   })
 
   it('keep bulk off the control lane', () => {
     const bulk = types.filter((type) => trafficOf(type) !== 'control').sort()
-    expect(bulk).toEqual(['activation', 'chunk', 'gradient', 'parameters', 'probe', 'shard-piece'])
+    expect(bulk).toEqual(
+      ['activation', 'chunk', 'gradient', 'parameters', 'probe', 'shard-piece', 'state-piece'], // prettier-ignore
+    )
   })
 
   it.each<[string, Record<string, unknown>]>([

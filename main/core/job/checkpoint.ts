@@ -1,10 +1,10 @@
-/** A model in the middle of its training: what a stage hands over, and how the whole is cut for other stages. */
+/** A model in the middle of its training: what a stage hands over, and the whole that its parts make. */
 import type { Optimizer } from '../../../shared/job/recipe.ts'
 import type { LayerRange, ModelGraph } from '../../../shared/model/graph.ts'
 import { layoutOfGraph, stateLayout } from '../../../shared/model/layout.ts'
 import type { Header } from '../../../shared/messages/wire.ts'
 import { momentsOf } from '../model/profile.ts'
-import { joinStates, sliceState } from '../model/state.ts'
+import { joinStates } from '../model/state.ts'
 import type { StageEngine, StateVector } from '../ports.ts'
 
 /** How far a model is: updates of each cluster, samples of all. */
@@ -76,16 +76,4 @@ export function joinNumbers(graph: ModelGraph, parts: readonly StateVector[]): r
       }),
     ),
   )
-}
-
-/** A stage's part of a checkpoint, as `readNumbers` would have read it. */
-export function sliceNumbers(graph: ModelGraph, { vectors }: Checkpoint, layers: LayerRange): StateVector {
-  const slices = vectors.map((vector) => sliceState(graph, vector, layers).values)
-  const values = new Float32Array(slices.reduce((sum, slice) => sum + slice.length, 0))
-  let at = 0
-  for (const slice of slices) {
-    values.set(slice, at)
-    at += slice.length
-  }
-  return { layers, values }
 }

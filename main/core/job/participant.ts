@@ -95,8 +95,8 @@ export function hostJob(ports: HostingPorts, hosted: HostedJob, onChange: () => 
   const { displayName, memoryBytes } = hosted.device
   const membership = { job: hosted.job, name: hosted.spec.name, host: self, displayName, memoryBytes }
   const stop = new AbortController()
-  const host = createHost(ports, hosted)
   const member = new Member(ports, membership, onChange)
+  const host = createHost(ports, hosted, member.numbers.donor)
   const unroute = route(ports, {
     deliver(from, message) {
       if (host.isFor(from.peer, message.header.type)) host.deliver(from, message)

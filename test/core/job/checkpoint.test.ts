@@ -3,15 +3,16 @@ import {
   joinNumbers,
   numbersLength,
   readNumbers,
-  sliceNumbers,
   writeNumbers,
 } from '../../../main/core/job/checkpoint.ts'
+import { readPortion, wholePortion } from '../../../main/core/job/moving/held.ts'
 import { initialState } from '../../../main/core/model/initial-state.ts'
-import type { StageEngine } from '../../../main/core/ports.ts'
+import type { StageEngine, StateVector } from '../../../main/core/ports.ts'
 import type { Optimizer } from '../../../shared/job/recipe.ts'
 import { recipe } from '../../../shared/job/recipe.ts'
 import type { LayerRange } from '../../../shared/model/graph.ts'
 import { modelGraph } from '../../../shared/model/graph.ts'
+import { layoutOfGraph } from '../../../shared/model/layout.ts'
 import { floatTensor } from '../../../shared/tensor.ts'
 import { createFakeEngine } from '../../fakes/engine.ts'
 
@@ -45,6 +46,13 @@ async function train(engine: StageEngine, steps: number) {
   }
 }
 
+/** As a stage of these layers would have read it. */
+function partOf(vectors: readonly StateVector[], layers: LayerRange): StateVector {
+  const layouts = layoutOfGraph(graph)
+  const held = { layers: whole, vectors: vectors.map(({ values }) => values) }
+  return { layers, values: readPortion(layouts, held, wholePortion(layouts, layers)) }
+}
+
 const optimizers = [{ type: 'adamw' }, { type: 'sgd', momentum: 0.9 }].map(
   (optimizer) => recipe.parse({ optimizer: { learningRate: 0.1, ...optimizer } }).optimizer,
 )
@@ -62,11 +70,11 @@ describe.each(optimizers)('a checkpoint with $type', (optimizer) => {
       vectors: joinNumbers(graph, [numbers]),
     }
     const cuts: LayerRange[] = [[2, 3], [0, 2]] // prettier-ignore
-    const parts = cuts.map((layers) => sliceNumbers(graph, checkpoint, layers))
+    const parts = cuts.map((layers) => partOf(checkpoint.vectors, layers))
     for (const [index, part] of parts.entries())
       expect(part.values).toHaveLength(numbersLength(graph, cuts[index]!, optimizer))
     const again = { ...checkpoint, vectors: joinNumbers(graph, parts) }
-    const back = sliceNumbers(graph, again, whole)
+    const back = partOf(again.vectors, whole)
     expect(back.values).toEqual(numbers.values)
 
     const second = await engineWith(whole, optimizer)

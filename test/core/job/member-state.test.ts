@@ -75,12 +75,13 @@ describe('a member', () => {
   })
 
   it('hands over what its stage knows before it leaves, whatever comes meanwhile', () => {
-    const leaving = after(...started, { name: 'leave-asked' })
+    const leaving = after(...started, { name: 'leave-asked', holding: false })
     expect(leaving).toEqual({ name: 'handing-over' })
     for (const event of [...started, { name: 'stage-finished' }, { name: 'pause-asked' }] as MemberEvent[])
       expect(transition(leaving, event)).toBe(leaving)
     expect(transition(leaving, { name: 'ended', reason: 'left' }).name).toBe('ended')
-    expect(after({ name: 'assigned' }, { name: 'leave-asked' }).name).toBe('preparing')
+    expect(after({ name: 'assigned' }, { name: 'leave-asked', holding: false }).name).toBe('preparing')
+    expect(after({ name: 'assigned' }, { name: 'leave-asked', holding: true }).name).toBe('handing-over')
   })
 
   it('waits for no round where it does not train', () => {

@@ -22,7 +22,7 @@ const memberOf = (peer: string, change: Partial<MemberView> = {}): MemberView =>
 
 function hostState(): HostState {
   const hosted = { job, spec: smallJob() }
-  return new HostState({ ...ports, links: {}, vault: {} } as never, hosted as never)
+  return new HostState({ ...ports, links: {}, vault: {} } as never, hosted as never, {} as never)
 }
 
 const viewOf = (members: readonly MemberView[]) =>

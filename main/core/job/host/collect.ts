@@ -1,5 +1,7 @@
 /** The weights of a whole model on their way from the stages of one cluster to the host. */
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
+import type { PeerId } from '../../../../shared/ids.ts'
+import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { second } from '../../../../shared/units.ts'
 import type { StateVector } from '../../ports.ts'
 import { joinNumbers, numbersLength } from '../checkpoint.ts'
@@ -15,29 +17,50 @@ export interface Collection {
   readonly cluster: number
   /** The optimizer's moments, too. */
   readonly optimizer: boolean
+  /** Fires when it is not wanted any more: no further stage is asked. */
+  readonly enough?: AbortSignal
+}
+
+/** Layers of one peer. */
+interface HeldRun {
+  readonly peer: PeerId
+  readonly layers: LayerRange
 }
 
 /** The vectors of the whole model, or undefined when a stage is gone or silent. @throws AbortedError */
 export async function collect(
   host: HostState,
-  { cluster, optimizer }: Collection,
+  { cluster, ...how }: Collection,
+  signal: AbortSignal,
+): Promise<readonly StateVector[] | undefined> {
+  const runs = planOf(host).layout.clusters[cluster]?.stages ?? []
+  const parts = await collectRuns(host, { runs, ...how }, signal)
+  return parts === undefined ? undefined : joinNumbers(host.hosted.spec.graph, parts)
+}
+
+/** What each of these peers holds of these layers, one after the other; undefined when one is gone or silent. */
+export async function collectRuns(
+  host: HostState,
+  what: Omit<Collection, 'cluster'> & { readonly runs: readonly HeldRun[] },
   signal: AbortSignal,
 ): Promise<readonly StateVector[] | undefined> {
   const { graph, recipe } = host.hosted.spec
+  const { runs, optimizer } = what
   const parts: StateVector[] = []
-  for (const { peer, layers } of planOf(host).layout.clusters[cluster]?.stages ?? []) {
+  for (const { peer, layers } of runs) {
+    if (what.enough?.aborted === true) return undefined
     const length = numbersLength(graph, layers, optimizer ? recipe.optimizer : undefined)
     const receiver = new StateReceiver(layers, length)
     host.incoming.set(peer, receiver)
     try {
-      void host.send(peer, { type: 'parameters-request', layers: [...layers], optimizer })
+      void host.send(peer, { type: 'parameters-request', layers: [layers[0], layers[1]], optimizer })
       if (!(await arrives(host, receiver, peer, signal))) return undefined
     } finally {
       host.incoming.delete(peer)
     }
     parts.push(receiver.state)
   }
-  return joinNumbers(graph, parts)
+  return parts
 }
 
 /** As long as pieces come, a slow line is waited for. */

@@ -4,6 +4,7 @@ import type { Plan } from '../../../../shared/plan/plan.ts'
 import { clusterName } from '../../../../shared/plan/words.ts'
 import { activePeers, peersOf, planOf, positionOf, withActive } from '../plan-in-force.ts'
 import type { HostState } from './host-state.ts'
+import { forgetHolder } from './take-stock.ts'
 
 /** From now on these clusters train. */
 export function activate(host: HostState, active: readonly number[], reason: string): void {
@@ -24,6 +25,7 @@ export function dropPeer(host: HostState, peer: PeerId, reason: string): void {
   entry.state = 'lost'
   entry.reason = reason
   entry.layout = undefined
+  forgetHolder(host, peer)
   host.log.say(`${host.roll.nameOf(peer)} is gone: ${reason}`, 'warn')
   const plan = host.plan
   const position = plan === undefined ? undefined : positionOf(plan, peer)

@@ -14,9 +14,11 @@ import { Pace } from '../forecast.ts'
 import type { PlanForecast } from '../learned.ts'
 import { createJobLog, type JobLog } from '../job-log.ts'
 import type { StateReceiver } from '../transfer.ts'
+import type { Donor } from '../moving/donor.ts'
 import { createWatch, type Watch } from '../watch.ts'
 import type { Flops, Millis } from '../../../../shared/units.ts'
 import { Roll } from './roll.ts'
+import { Stock } from './stock.ts'
 
 export interface HostPorts {
   readonly links: Links
@@ -69,6 +71,8 @@ export class HostState {
   readonly ports: HostPorts
   readonly hosted: HostedJob
   readonly roll = new Roll()
+  /** Who holds what of the model, from a stop until the next plan begins. */
+  readonly stock: Stock
   readonly watch: Watch
   readonly log: JobLog
   readonly trainingCurve = new Curve<{ updates: number; loss: number }>()
@@ -102,6 +106,8 @@ export class HostState {
   secondsAtEnd: number | undefined
   /** Trained before this program was started. */
   secondsBefore = 0
+  /** When the next checkpoint may be taken: where one cluster trains alone, and else. */
+  checkpointDue: { readonly aloneMs: Millis; readonly usualMs: Millis } | undefined
   /** The newest checkpoint that is or was under way. */
   taking: Promise<unknown> = Promise.resolve()
   /** What the checkpoints on disk hold. */
@@ -123,7 +129,9 @@ export class HostState {
   /** How far the model is that was written. */
   concluded: Trained | undefined
 
-  constructor(ports: HostPorts, hosted: HostedJob) {
+  /** @param donor - gives out what the host holds, beside what its own PC's stage does */
+  constructor(ports: HostPorts, hosted: HostedJob, donor: Donor) {
+    this.stock = new Stock(donor)
     this.ports = ports
     this.hosted = hosted
     this.watch = createWatch(ports.clock)

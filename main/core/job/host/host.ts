@@ -5,6 +5,7 @@ import type { JobResult, JobView } from '../../../../shared/messages/control.ts'
 import type { WireMessage, WireType } from '../../../../shared/messages/wire.ts'
 import { second } from '../../../../shared/units.ts'
 import type { Sender } from '../../ports.ts'
+import type { Donor } from '../moving/donor.ts'
 import { suspendRun } from './checkpoints.ts'
 import { noteParameters } from './collect.ts'
 import { conclude } from './conclude.ts'
@@ -16,11 +17,11 @@ import { letThemGo, noteGone, noteLeave } from './leaves.ts'
 import { Moments } from './moments.ts'
 import { News } from './news.ts'
 import { noteHeld, notePause, noteResume } from './pauses.ts'
-import { noteReady, prepare, sendWeights } from './prepare.ts'
+import { noteReady, prepare } from './prepare.ts'
 import { noteLinks } from './measure.ts'
 import { removePeer } from './remove.ts'
-import { takeStock } from './replan.ts'
 import { noteStageReport } from './stage-reports.ts'
+import { keepWhole, noteTaken, takeStock } from './take-stock.ts'
 import { takeUpRun } from './run-keeping.ts'
 import { resultOf, samplesTrained, updatesMade } from './run-report.ts'
 import { finishEarly, noteProgress, train } from './train.ts'
@@ -57,6 +58,9 @@ function handlersOf(host: HostState, news: News): Handlers {
       const entry = entryOf(from)
       if (entry !== undefined) noteLinks(entry, header.links)
     },
+    'state-taken': (from, { header }) => {
+      if (header.plan === host.planNumber) noteTaken(host, from.peer)
+    },
     'stage-ready': (from, { header }) => {
       if (header.plan === host.planNumber) noteReady(host, from.peer)
     },
@@ -66,11 +70,9 @@ function handlersOf(host: HostState, news: News): Handlers {
     validated: (_from, message) => {
       noteValidated(host, message)
     },
-    'stage-finished': (from) => {
-      host.roll.mark([from.peer], 'finished')
-    },
-    'parameters-request': (from, message) => {
-      sendWeights(host, from.peer, message)
+    'stage-finished': (from, { header }) => {
+      // Under an earlier plan: it makes its last round again, with those who are left.
+      if (header.plan >= host.planNumber) host.roll.mark([from.peer], 'finished')
     },
     parameters: (from, message) => {
       noteParameters(host, from.peer, message)
@@ -150,6 +152,7 @@ async function trainToTheEnd(host: HostState, signal: AbortSignal): Promise<stri
     await takeStock(host, signal)
     letThemGo(host)
     // What was kept may be of the very end.
+    if (isDone(host)) await keepWhole(host, signal)
     const kept = isDone(host) ? await conclude(host, signal) : undefined
     if (kept !== undefined) return kept
     await prepare(host, signal)
@@ -195,8 +198,9 @@ async function sayGoodbye(host: HostState, { outcome, reason }: JobResult): Prom
   await Promise.race([told, host.ports.clock.sleep(goodbyeWithinMs)])
 }
 
-export function createHost(ports: HostPorts, hosted: HostedJob): Host {
-  const host = new HostState(ports, hosted)
+/** @param donor - of this PC's own part: it gives out what the host holds, too */
+export function createHost(ports: HostPorts, hosted: HostedJob, donor: Donor): Host {
+  const host = new HostState(ports, hosted, donor)
   const moments = new Moments()
   const view = () => viewOfHost(host, { moments, result })
   const news = new News(host, view)
@@ -235,7 +239,6 @@ export function createHost(ports: HostPorts, hosted: HostedJob): Host {
     },
     isFor(from, type) {
       if (type === 'parameters') return host.incoming.has(from)
-      if (type === 'parameters-request') return host.phase === 'preparing'
       return atTheDoor.includes(type) || type in handlers
     },
     startNow() {

@@ -3,6 +3,7 @@ import type { PeerId } from '../../../../shared/ids.ts'
 import { planOf, positionOf } from '../plan-in-force.ts'
 import { sendRoster } from './gather.ts'
 import type { HostState } from './host-state.ts'
+import { forgetHolder } from './take-stock.ts'
 
 /** A member asks to go. Where it trains, a new plan without it comes first; else it may go at once. */
 export function noteLeave(host: HostState, peer: PeerId): void {
@@ -22,23 +23,28 @@ export function noteGone(host: HostState, peer: PeerId): void {
   if (entry !== undefined) entry.wish = 'leave'
 }
 
-/** Its cluster is whole and trains, or is held: this stage knows what nobody else does. */
+/**
+ * Its cluster is whole and trains, or is held: this stage knows what nobody else does. Where everyone stands still: nobody
+ * else has what it holds.
+ */
 export function mustHandOver(host: HostState, peer: PeerId): boolean {
-  const { plan, phase, held } = host
+  const { plan, stock, held, roll } = host
+  if (stock.isOpen) return stock.lackingWithout([...roll.thatWant('leave'), peer]).length > 0
   const position = plan === undefined ? undefined : positionOf(plan, peer)
-  if (position === undefined || phase === 'planning' || phase === 'preparing') return false
+  if (position === undefined) return false
   return planOf(host).active.includes(position.cluster) || held.has(position.cluster)
 }
 
-/** Everyone stands still and the host has everything: whoever wants to go does. */
-export function letThemGo(host: HostState): void {
-  for (const peer of host.roll.thatWant('leave')) letGo(host, peer)
+/** Nobody needs what they hold: whoever wants to go does. */
+export function letThemGo(host: HostState, who: readonly PeerId[] = host.roll.thatWant('leave')): void {
+  for (const peer of who) letGo(host, peer)
 }
 
 function letGo(host: HostState, peer: PeerId): void {
   const name = host.roll.nameOf(peer)
   void host.send(peer, { type: 'job-ended', outcome: 'stopped', reason: 'left on purpose' })
   host.roll.mark([peer], 'lost', 'left')
+  forgetHolder(host, peer)
   host.log.say(`${name} left`)
   if (host.phase === 'gathering') sendRoster(host)
   else host.unplanned = `${name} left`

@@ -1,27 +1,29 @@
 /** From a handful of PCs to a pool that is ready: measure the ways, plan, hand out stages and weights. */
 import type { Codec } from '../../../../shared/codec/codec.ts'
-import { BadMessageError, DoesNotFitError, InvalidInputError } from '../../../../shared/errors.ts'
+import { DoesNotFitError } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
-import type { WireMessage } from '../../../../shared/messages/wire.ts'
-import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { nothingLearned } from '../../../../shared/job/learned.ts'
 import type { Pool } from '../../../../shared/plan/pool.ts'
 import type { DoesNotFit, Layout, Plan } from '../../../../shared/plan/plan.ts'
 import { clusterName, layersInWords } from '../../../../shared/plan/words.ts'
 import { minute } from '../../../../shared/units.ts'
-import { initialState } from '../../model/initial-state.ts'
 import { tapedMemoryFactor } from '../../model/profile.ts'
-import { sliceState } from '../../model/state.ts'
-import type { StateVector } from '../../ports.ts'
 import { correctedPool } from '../learned.ts'
 import { measuredPool } from '../measured-pool.ts'
-import { planInForce, positionOf } from '../plan-in-force.ts'
-import { sliceNumbers } from '../checkpoint.ts'
-import { sendState } from '../transfer.ts'
+import { planInForce, planPeers, positionOf } from '../plan-in-force.ts'
 import { forecastOf } from './comparison.ts'
 import type { HostState } from './host-state.ts'
+import { letThemGo } from './leaves.ts'
 import { measure, unmeasured } from './measure.ts'
 import { whoPauses } from './pauses.ts'
+import {
+  goBackIfLacking,
+  isLacking,
+  keepWhole,
+  noteTaken,
+  standOnOwn,
+  takeOverFromLeavers,
+} from './take-stock.ts'
 
 /** Loading an engine and fetching shards over a slow line; a peer that needs longer is left behind. */
 const readyWithinMs = 30 * minute
@@ -38,15 +40,30 @@ const mostNamed = 8
  * @throws DoesNotFitError before the first plan when all who ever came cannot hold the model
  */
 export async function prepare(host: HostState, signal: AbortSignal): Promise<boolean> {
+  if (!host.stock.isOpen) standOnOwn(host)
   for (;;) {
     const layout = await nextLayout(host, signal)
-    if ('feasible' in layout) {
-      if (host.finishing && host.planNumber > 0) return false
-      await waitForMembers(host, layout, signal)
-    } else if (await handOut(host, takePlan(host, layout), signal)) return true
-    if (host.finishing && host.from.updates > 0) return false
+    const isPossible = !('feasible' in layout)
+    // Everyone stands still for longer: what was learned is not left with those who may go.
+    if (!isPossible) await keepWhole(host, signal)
+    if (!isPossible && host.finishing && host.planNumber > 0) return false
+    if (!isPossible) await waitForMembers(host, layout, signal)
+    else if (await handOut(host, takePlan(host, layout), signal)) {
+      letThemGo(host, withoutStage(host, host.roll.thatWant('leave')))
+      return true
+    }
+    await takeOverFromLeavers(host, signal)
+    letThemGo(host)
+    if (host.finishing && host.from.updates > 0) {
+      await keepWhole(host, signal)
+      return false
+    }
   }
 }
+
+/** Of these, those whom the plan does not need. */
+const withoutStage = ({ plan }: HostState, peers: readonly PeerId[]): PeerId[] =>
+  peers.filter((peer) => plan === undefined || positionOf(plan, peer) === undefined)
 
 /**
  * The layout that was worth the stop, where the same PCs are there; else the best by what is known. Everyone stands
@@ -94,29 +111,40 @@ export function noteReady(host: HostState, peer: PeerId): void {
   const entry = host.roll.get(peer)
   if (entry === undefined || entry.state === 'joined') return
   entry.layout = host.layoutNumber
+  noteTaken(host, peer)
   host.roll.mark([peer], 'ready')
+}
+
+function sendAssignments(host: HostState, proposal: Plan): void {
+  const { stock, hosted, from, ports } = host
+  const state = { of: stock.of, optimizer: stock.optimizer, donors: stock.donors(ports.links.self) }
+  const header = { type: 'assignment', spec: hosted.spec, proposal, from } as const
+  for (const { peer } of host.roll.present)
+    void host.send(peer, { ...header, state: { ...state, keeps: stock.isHolder(peer) } })
 }
 
 /** True when every stage of the plan is ready. */
 async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promise<boolean> {
-  const peers = plan.layout.clusters.flatMap(({ stages }) => stages.map((stage) => stage.peer))
+  const peers = planPeers(plan)
   host.enter('preparing', 'engines load, data and weights travel')
   host.roll.mark(peers, 'preparing')
   host.roll.mark(host.roll.thatWant('pause'), 'paused', 'pauses')
   for (const { peer, reason } of plan.layout.unused) host.roll.mark([peer], 'idle', reason)
-  host.broadcast({ type: 'assignment', spec: host.hosted.spec, proposal: plan, from: host.from })
+  goBackIfLacking(host)
+  sendAssignments(host, plan)
   const beganMs = host.ports.clock.now()
   // One that comes again within this plan never heard of it.
   const isThere = (peer: PeerId) => host.roll.isPresent(peer) && host.roll.get(peer)?.state !== 'joined'
-  const settled = () => peers.every((peer) => host.roll.get(peer)?.state === 'ready') || !peers.every(isThere)
-  await host.watch.until(settled, { signal, withinMs: readyWithinMs })
+  const isReady = () => peers.every((peer) => host.roll.get(peer)?.state === 'ready')
+  // Somebody is gone, or waits to be let go: by a plan without it.
+  const isInVain = () => !peers.every(isThere) || isLacking(host) || host.roll.thatWant('leave').length > 0
+  const inTime = await host.watch.until(() => isReady() || isInVain(), { signal, withinMs: readyWithinMs })
   host.handOutMs = host.ports.clock.now() - beganMs
-  const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
-  const allPresent = peers.every(isThere)
   const [newcomer] = unmeasured(host)
   if (newcomer !== undefined) host.unplanned ??= `${host.roll.nameOf(newcomer.peer)} joined`
-  if (allPresent && late.length > 0) host.roll.mark(late, 'lost', 'was not ready in time')
-  return allPresent && late.length === 0
+  const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
+  if (!inTime) host.roll.mark(late, 'lost', 'was not ready in time')
+  return isReady() && !peers.some((peer) => host.roll.get(peer)?.wish === 'leave')
 }
 
 /**
@@ -209,46 +237,4 @@ function takePlan(host: HostState, layout: Layout): Plan {
   host.plan = plan
   host.forecast = forecastOf(host, plan, poolOf(host))
   return plan
-}
-
-/**
- * A member asks for the weights of its stage: it has loaded its engine and can take them.
- * @throws BadMessageError when the layers are not its stage
- */
-export function sendWeights(
-  host: HostState,
-  to: PeerId,
-  { header }: WireMessage<'parameters-request'>,
-): void {
-  const { hosted, ports } = host
-  const layers = layersOf(host, to)
-  if (header.plan !== host.plan?.number || layers?.join() !== header.layers.join())
-    throw new BadMessageError('asks for the weights of another stage than its own')
-  const state = numbersOf(host, layers)
-  // A peer that is lost meanwhile is seen in the roll, not here.
-  sendState(ports.links, { to, job: hosted.job, plan: header.plan }, state).catch(() => undefined)
-}
-
-function numbersOf(host: HostState, layers: LayerRange): StateVector {
-  const { graph, seed } = host.hosted.spec
-  if (host.checkpoint !== undefined && host.from.updates > 0)
-    return sliceNumbers(graph, host.checkpoint, layers)
-  const whole = continuedState(host)
-  return whole === undefined ? initialState(graph, layers, seed) : sliceState(graph, whole, layers)
-}
-
-/** What a peer holds by the newest plan. */
-function layersOf({ plan }: HostState, peer: PeerId): LayerRange | undefined {
-  const position = plan === undefined ? undefined : positionOf(plan, peer)
-  return position && plan?.layout.clusters[position.cluster]?.stages[position.stage]?.layers
-}
-
-function continuedState(host: HostState): StateVector | undefined {
-  const { continueFrom, spec } = host.hosted
-  if (continueFrom === undefined) return undefined
-  if (JSON.stringify(continueFrom.spec.graph.layers) !== JSON.stringify(spec.graph.layers))
-    throw new InvalidInputError(
-      'continueFrom: that model has other layers than the job; give the job the same model',
-    )
-  return { layers: [0, spec.graph.layers.length], values: continueFrom.state }
 }

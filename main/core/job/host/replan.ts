@@ -1,21 +1,17 @@
 /**
  * A new plan in the middle of a run. Who comes, comes back or is gone makes the host look whether another plan is
- * worth a stop. If so every cluster drains and makes its last round, as at the end of a job; the weights and the
- * optimizer's memory come to the host, and the training goes on from there.
+ * worth a stop. If so every cluster drains and makes its last round, as at the end of a job, and the training goes on
+ * from there.
  */
 import type { DoesNotFit, Layout } from '../../../../shared/plan/plan.ts'
 import { type Millis, second } from '../../../../shared/units.ts'
-import { Pace } from '../forecast.ts'
-import { withoutActive, planOf } from '../plan-in-force.ts'
-import { takeCheckpoint } from './checkpoints.ts'
+import { planOf } from '../plan-in-force.ts'
 import type { HostState } from './host-state.ts'
 import { isOver } from './over.ts'
 import { mustHandOver } from './leaves.ts'
 import { drainAll, whoPauses } from './pauses.ts'
 import { measure, unmeasured } from './measure.ts'
 import { layoutFor, whoIsWilling } from './prepare.ts'
-import { untrained } from '../checkpoint.ts'
-import { everTrained, handingOver } from './books.ts'
 
 /**
  * An agent that broke down is back within seconds; its stage is still the best one for it. A PC that is gone is so planned
@@ -154,31 +150,4 @@ async function drain(host: HostState, reason: string, signal: AbortSignal): Prom
   const drained = () =>
     planOf(host).active.every((cluster) => host.roll.clusterIs(planOf(host), cluster, 'finished'))
   await host.watch.until(drained, { signal })
-}
-
-/** From here the training goes on: the weights of those that drained, or else the newest that were kept. */
-export async function takeStock(host: HostState, signal: AbortSignal): Promise<void> {
-  const made = everTrained(host)
-  let taken = false
-  for (const cluster of handingOver(host)) taken ||= await takeCheckpoint(host, cluster, signal)
-  const { lost: before } = host.from
-  const kept = host.checkpoint?.trained ?? untrained
-  host.from = { ...kept, lost: Math.max(0, made - kept.samples) }
-  const lost = host.from.lost - before
-  if (taken && lost > 0) host.log.say(`${lost} samples are lost with those who are gone`, 'warn')
-  if (!taken) {
-    host.log.say(
-      `the training goes back to update ${kept.updates}, the newest that was kept; ${lost} samples are lost`,
-      'warn',
-    )
-    host.cutCurves(kept.updates)
-    host.validation = undefined
-  }
-  // A validation that is under way never answers.
-  if (host.validation !== undefined) host.validation = { ...host.validation, cluster: -1 }
-  host.roll.closeBooks()
-  host.pace = new Pace()
-  host.held.clear()
-  host.woken.clear()
-  host.plan = withoutActive(planOf(host))
 }

@@ -20,6 +20,8 @@ export interface DeparturePorts {
   readonly log: JobLog
   readonly state: () => MemberState
   readonly become: (event: MemberEvent) => void
+  /** This PC keeps numbers of the model that others may take over. */
+  readonly holding: () => boolean
   /** Nobody is there who could take over. */
   readonly hostIsGone: () => boolean
   readonly send: (header: HeaderToHost) => Promise<void>
@@ -42,9 +44,9 @@ export class Departure {
 
   /** Let the host take over what this PC's stage knows, then go; said again, or after so long, go without. */
   leave(reason: string, withinMs: Millis = handOverWithinMs): void {
-    const { state, become, background, hostIsGone } = this.#ports
+    const { state, become, background, hostIsGone, holding } = this.#ports
     const again = state().name === 'handing-over'
-    become({ name: 'leave-asked' })
+    become({ name: 'leave-asked', holding: holding() })
     if (again || hostIsGone() || state().name !== 'handing-over') this.go({ outcome: 'stopped', reason })
     else background(this.#handOver(reason, withinMs))
   }

@@ -8,14 +8,16 @@ import { sendState } from '../transfer.ts'
 import type { Outcome } from './departure.ts'
 import type { Assignment, HeaderToHost, MemberPorts, Membership } from './member-ports.ts'
 import type { StageLife } from './stage-life.ts'
+import type { StateExchange } from './state-exchange.ts'
 
 /** The deeds of a member that its host asks for. */
 export interface Deeds {
   readonly stage: () => StageLife | undefined
+  readonly state: StateExchange
   readonly probes: LinkProbes
   readonly signal: AbortSignal
   take(assignment: Assignment): void
-  start(): void
+  start(plan: number): void
   standBy(reason: string): void
   replan(plan: Plan, reason: string): void
   hear(news: JobNews): void
@@ -44,7 +46,8 @@ function slowDeeds({ links, engine }: MemberPorts, { host, job }: Membership, de
       const { layers, plan, optimizer } = header
       // An update that has begun is in the numbers; what the stage trains later is not, or more than it says.
       const cursor = deeds.stage()?.run?.cursor
-      const state = optimizer ? await readNumbers(engine, layers) : await engine.readState(layers)
+      const kept = optimizer ? (deeds.state.read(layers) ?? (await readNumbers(engine, layers))) : undefined
+      const state = kept ?? (await engine.readState(layers))
       await sendState(links, { to: host, job, plan, cursor }, state, deeds.signal)
     },
   }
@@ -67,11 +70,11 @@ export function messagesFromHost(ports: MemberPorts, membership: Membership, dee
     assignment: ({ header }) => {
       deeds.take(header)
     },
-    parameters: (message) => {
-      deeds.stage()?.accept(message)
+    'state-holders': ({ header }) => {
+      deeds.state.holders(header)
     },
-    start: () => {
-      deeds.start()
+    start: ({ header }) => {
+      deeds.start(header.plan)
     },
     'stand-by': ({ header }) => {
       deeds.standBy(header.reason)

@@ -28,7 +28,8 @@ export type MemberEvent =
   | { readonly name: 'pause-after-round-asked' }
   /** `holding`: this PC has a stage to go on with. */
   | { readonly name: 'resume-asked'; readonly holding: boolean }
-  | { readonly name: 'leave-asked' }
+  /** `holding`: this PC keeps numbers that others may take over. */
+  | { readonly name: 'leave-asked'; readonly holding: boolean }
   | { readonly name: 'cluster-inactive'; readonly reason: string }
   | { readonly name: 'cluster-active' }
   | { readonly name: 'stage-finished' }
@@ -90,7 +91,8 @@ export function transition(state: MemberState, event: MemberEvent): MemberState 
   if (state.name === 'ended') return state
   if (event.name === 'ended') return { name: 'ended', reason: event.reason }
   if (state.name === 'handing-over') return state
-  if (event.name === 'leave-asked') return holdsStage(state) ? { name: 'handing-over' } : state
+  if (event.name === 'leave-asked')
+    return event.holding || holdsStage(state) ? { name: 'handing-over' } : state
   if (event.name === 'assigned') return { name: 'preparing' }
   if (event.name === 'left-out')
     return event.pausing ? paused(event.reason, true) : { name: 'waiting', reason: event.reason }

@@ -19,6 +19,7 @@ import { OwnPause } from './own-pause.ts'
 import { ShardExchange } from './shard-exchange.ts'
 import { StageLife } from './stage-life.ts'
 import { Post } from './post.ts'
+import { StateExchange } from './state-exchange.ts'
 import { StageReporting } from './stage-reporting.ts'
 import { heldStage, type StageRunHooks } from './stage-run.ts'
 import { WithoutHost, type WithoutHostPorts } from './without-host.ts'
@@ -40,6 +41,8 @@ export class Member {
   /** Ended, and the engine is given back. */
   #over = false
   readonly #early: EarlyMessages
+  /** The model's numbers, on their way at a new plan. */
+  readonly numbers: StateExchange
   readonly ownPause: OwnPause
   readonly departure: Departure
   readonly withoutHost: WithoutHost
@@ -56,6 +59,7 @@ export class Member {
     this.#watch = createWatch(ports.clock)
     this.#probes = createLinkProbes(ports, membership.job)
     this.#shards = new ShardExchange(ports, membership.job)
+    this.numbers = new StateExchange(ports, membership)
     this.#post = new Post(ports, membership, () => this.plan?.number ?? 0)
     this.#early = new EarlyMessages(ports.log)
     this.#reporting = new StageReporting(ports, {
@@ -78,12 +82,14 @@ export class Member {
     this.departure = new Departure({
       ...{ clock: ports.clock, signal: this.#life.signal, log: this.log },
       ...{ state: () => this.state, hostIsGone: () => this.withoutHost.isGone },
+      holding: () => this.numbers.isHolding,
       ...{ become: this.#become.bind(this), end: this.end.bind(this) },
       ...{ send: this.#post.send, background: this.#post.background },
     })
     this.withoutHost = new WithoutHost(this.#withoutHostPorts())
     this.#fromHost = messagesFromHost(ports, membership, {
       stage: () => this.#stage,
+      state: this.numbers,
       probes: this.#probes,
       signal: this.#life.signal,
       take: this.#take.bind(this),
@@ -142,6 +148,8 @@ export class Member {
       this.#probes.deliver(from, message as WireMessage<'probe' | 'probe-reply'>)
     } else if (type === 'shard-request' || type === 'shard-piece' || type === 'shard-refused') {
       this.#shards.deliver(from, message)
+    } else if (type === 'state-request' || type === 'state-piece' || type === 'state-refused') {
+      this.numbers.deliver(from, message)
     } else if (fromHost !== undefined) {
       const isDeputys = type === 'replan' && this.withoutHost.isDeputy(from)
       if (from !== this.#membership.host && !isDeputys)
@@ -170,34 +178,52 @@ export class Member {
     const position = positionOf(assignment.proposal, self)
     if (position === undefined) {
       const unused = assignment.proposal.layout.unused.find(({ peer }) => peer === self)
-      this.#leftOut(before, unused?.reason ?? 'the plan goes without this PC')
+      this.#leftOut(unused?.reason ?? 'the plan goes without this PC')
+      this.#preparation = this.#handOver(assignment, before, this.#preparation)
       return
     }
     const hooks = this.#hooksOf(() => stage)
-    const setup = { assignment, position, shards: this.#shards, hooks }
+    const setup = { assignment, position, shards: this.#shards, state: this.numbers, hooks }
     const stage = new StageLife(this.#ports, this.#membership, setup)
     this.#stage = stage
     this.#become({ name: 'assigned' })
-    this.#preparation = this.#prepare(stage, before, this.#preparation)
+    this.#preparation = this.#handOver(assignment, before, this.#preparation).then(() => this.#prepare(stage))
   }
 
-  #leftOut(stage: StageLife | undefined, reason: string): void {
+  #leftOut(reason: string): void {
     this.#become({ name: 'left-out', reason, pausing: this.ownPause.isAsked() })
-    this.#post.background(stage?.stop('a new plan'))
   }
 
   /** The pool went on without this stage. */
   #standBy(reason: string): void {
     const stage = this.#stage
     this.#stage = undefined
-    this.#leftOut(stage, reason)
+    this.#leftOut(reason)
+    this.#post.background(stage?.stop('a new plan'))
   }
 
-  /** In turn: a stage that is given up half prepared must not load its layers over the next one's. Never rejects. */
-  async #prepare(stage: StageLife, before: StageLife | undefined, earlier: Promise<void>): Promise<void> {
+  /**
+   * In turn: a stage that is given up half prepared must not load its layers over the next one's, and what the engine
+   * holds is kept for others before anything is loaded over it. Never rejects.
+   */
+  async #handOver(
+    assignment: Assignment,
+    before: StageLife | undefined,
+    earlier: Promise<void>,
+  ): Promise<void> {
     try {
       await before?.stop('a new plan')
       await earlier
+      this.numbers.open(assignment)
+      await this.numbers.keep(before?.run === undefined ? undefined : before.layers, assignment)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** Never rejects. */
+  async #prepare(stage: StageLife): Promise<void> {
+    try {
       if (stage.isGivenUp()) return
       await stage.prepare()
       if (stage.isGivenUp()) return
@@ -230,12 +256,17 @@ export class Member {
     this.#post.toHost({ type: 'stage-finished', ...summary })
   }
 
-  #start(): void {
-    if (this.state.name !== 'ready') return
+  #start(plan: number): void {
+    if (plan < (this.plan?.number ?? 0)) return // of the past
+    this.numbers.close()
+    // Whoever has asked to leave meanwhile trains until it is let go.
+    const stage = this.#stage
+    if (stage?.run === undefined || stage.isBegun) return
+    stage.isBegun = true
     this.#become({ name: 'started' })
     this.ownPause.started()
-    this.#stage?.run?.start()
-    if (this.#stage !== undefined) this.#post.background(this.#reporting.regularly(this.#stage))
+    stage.run.start()
+    this.#post.background(this.#reporting.regularly(stage))
   }
 
   #active(): boolean {
@@ -269,6 +300,7 @@ export class Member {
   lost(peer: PeerId, reason: string): void {
     this.#shards.lost(peer)
     this.#probes.lost(peer)
+    this.numbers.lost(peer)
     const brokeNow = this.#stage?.run?.missedNeighbour(peer) === true
     this.withoutHost.lost(peer, reason)
     if (brokeNow && !this.#active()) this.#tellWhatIsHeld()
@@ -317,6 +349,7 @@ export class Member {
     try {
       await this.#stage?.stop(reason)
       await this.#preparation
+      this.numbers.close()
       await this.#ports.engine.unload()
     } finally {
       this.#over = true

@@ -1,21 +1,19 @@
 /** One assignment of this PC from plan to end: load the engine, fetch shards, take the weights, then train. */
 import { BadMessageError, reportOf } from '../../../../shared/errors.ts'
-import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import type { Plan, StagePosition } from '../../../../shared/plan/plan.ts'
-import { numbersLength, writeNumbers } from '../checkpoint.ts'
-import { StateReceiver } from '../transfer.ts'
+import { writeNumbers } from '../checkpoint.ts'
 import { checkGraph } from '../../model/check-graph.ts'
-import type { StateVector } from '../../ports.ts'
-import { createWatch } from '../watch.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import type { ShardExchange } from './shard-exchange.ts'
 import { StageRun, type StageRunHooks } from './stage-run.ts'
+import type { StateExchange } from './state-exchange.ts'
 
 export interface StageLifeSetup {
   readonly assignment: Assignment
   readonly position: StagePosition
   readonly shards: ShardExchange
+  readonly state: StateExchange
   readonly hooks: StageRunHooks
 }
 
@@ -24,12 +22,12 @@ export class StageLife {
   readonly #membership: Membership
   readonly #setup: StageLifeSetup
   readonly #end = new AbortController()
-  readonly #watch
-  #receiver: StateReceiver | undefined
   readonly layers: LayerRange
   readonly #recompute: boolean | undefined
   /** There once everything is ready. */
   run: StageRun | undefined
+  /** The host said start. */
+  isBegun = false
 
   /** @throws BadMessageError when the plan has no such stage */
   constructor(ports: MemberPorts, membership: Membership, setup: StageLifeSetup) {
@@ -39,7 +37,6 @@ export class StageLife {
     this.#ports = ports
     this.#membership = membership
     this.#setup = setup
-    this.#watch = createWatch(ports.clock)
     this.layers = stage.layers
     this.#recompute = stage.recompute
   }
@@ -53,19 +50,13 @@ export class StageLife {
     return this.#end.signal.aborted
   }
 
-  /** A piece of the weights. @throws BadMessageError */
-  accept(message: WireMessage<'parameters'>): void {
-    this.#receiver?.accept(message)
-    this.#watch.notify()
-  }
-
   /** @throws InvalidInputError for a graph that is none; DeviceMemoryError, CorruptShardError, DiskFullError, AbortedError */
   async prepare(): Promise<StageRun> {
     const { assignment, position, hooks } = this.#setup
     const { spec } = assignment
     await this.#loadEngine()
-    await this.#fetchShards()
     await this.#takeNumbers()
+    await this.#fetchShards()
     const batches = this.#ports.store.open(spec.data, spec)
     this.run = new StageRun(this.#ports, { assignment, position, batches, hooks })
     return this.run
@@ -89,31 +80,23 @@ export class StageLife {
     })
   }
 
+  /** Fetched when there is an engine that could hold the stage within the budget. */
   async #takeNumbers(): Promise<void> {
-    const { spec, from } = this.#setup.assignment
+    const { assignment, state } = this.#setup
+    const { spec, from } = assignment
     const { engine } = this.#ports
     const { graph, recipe } = spec
-    const goesOn = from.updates > 0
-    const numbers = await this.#receive(
-      numbersLength(graph, this.layers, goesOn ? recipe.optimizer : undefined),
-    )
-    if (!goesOn) await engine.writeState(numbers)
+    const numbers = await state.take(this.layers, assignment, this.signal)
+    if (!assignment.state.optimizer) await engine.writeState(numbers)
     else await writeNumbers(engine, numbers, { graph, optimizer: recipe.optimizer, updates: from.updates })
+    this.#sayTaken()
   }
 
-  /** Asked for, not pushed: they come when there is an engine that could hold the stage within the budget. */
-  async #receive(length: number): Promise<StateVector> {
-    const { job, proposal, from } = this.#setup.assignment
-    const receiver = new StateReceiver(this.layers, length)
-    this.#receiver = receiver
-    const header = {
-      type: 'parameters-request' as const,
-      ...{ job, plan: proposal.number, optimizer: from.updates > 0 },
-      layers: [this.layers[0], this.layers[1]] as [number, number],
-    }
-    await this.#ports.links.send(this.#membership.host, { header, tensors: [] }, this.signal)
-    await this.#watch.until(() => receiver.complete, { signal: this.signal })
-    return receiver.state
+  /** A host that is gone asks again when it is back. */
+  #sayTaken(): void {
+    const { job, proposal } = this.#setup.assignment
+    const header = { type: 'state-taken' as const, job, plan: proposal.number }
+    this.#ports.links.send(this.#membership.host, { header, tensors: [] }).catch(() => undefined)
   }
 
   /** The root needs inputs, the leaf labels. The host has every shard on its own disk. */

@@ -3,6 +3,7 @@ import type { Optimizer } from '../../../shared/job/recipe.ts'
 import type { LayerRange, ModelGraph } from '../../../shared/model/graph.ts'
 import { layoutOfGraph, stateLayout } from '../../../shared/model/layout.ts'
 import type { Header } from '../../../shared/messages/wire.ts'
+import { copyInTurns, type Rest } from '../model/copy-in-turns.ts'
 import { momentsOf } from '../model/profile.ts'
 import { joinStates } from '../model/state.ts'
 import type { StageEngine, StateVector } from '../ports.ts'
@@ -31,13 +32,16 @@ export function numbersLength(
 const vectorsOf = (optimizer: Optimizer | undefined): number =>
   optimizer === undefined ? 1 : 1 + momentsOf(optimizer)
 
-/** Everything a stage knows: its numbers, then each moment, as long again. */
-export async function readNumbers(engine: StageEngine, layers: LayerRange): Promise<StateVector> {
-  const { values } = await engine.readState(layers)
-  const { moments } = await engine.readOptimizer()
+/**
+ * Everything a stage knows: its numbers, then each moment, as long again. Both are asked for at once, so that no update
+ * comes between them.
+ * @param rest - lets others have their turn
+ */
+export async function readNumbers(engine: StageEngine, layers: LayerRange, rest: Rest): Promise<StateVector> {
+  const [{ values }, { moments }] = await Promise.all([engine.readState(layers), engine.readOptimizer()])
   const numbers = new Float32Array(values.length * (1 + moments.length))
-  numbers.set(values)
-  for (const [index, moment] of moments.entries()) numbers.set(moment, values.length * (index + 1))
+  for (const [index, vector] of [values, ...moments].entries())
+    await copyInTurns(numbers, vector, values.length * index, rest)
   return { layers, values: numbers }
 }
 
@@ -63,17 +67,21 @@ export async function writeNumbers(
 }
 
 /** The whole model from what its stages handed over. @throws InvariantError when they do not tile its layers */
-export function joinNumbers(graph: ModelGraph, parts: readonly StateVector[]): readonly StateVector[] {
+export async function joinNumbers(
+  graph: ModelGraph,
+  parts: readonly StateVector[],
+  rest: Rest,
+): Promise<readonly StateVector[]> {
   const layouts = layoutOfGraph(graph)
   const lengths = parts.map(({ layers }) => stateLayout(layouts, layers).length)
   const vectors = Math.round((parts[0]?.values.length ?? 0) / Math.max(1, lengths[0] ?? 0))
-  return Array.from({ length: vectors }, (_, vector) =>
-    joinStates(
-      graph,
-      parts.map(({ layers, values }, index) => {
-        const length = lengths[index] ?? 0
-        return { layers, values: values.subarray(length * vector, length * (vector + 1)) }
-      }),
-    ),
-  )
+  const joined: StateVector[] = []
+  for (let vector = 0; vector < vectors; vector++) {
+    const own = parts.map(({ layers, values }, index) => {
+      const length = lengths[index] ?? 0
+      return { layers, values: values.subarray(length * vector, length * (vector + 1)) }
+    })
+    joined.push(await joinStates(graph, own, rest))
+  }
+  return joined
 }

@@ -3,6 +3,7 @@ import { InvariantError } from '../../../shared/errors.ts'
 import type { LayerRange, ModelGraph } from '../../../shared/model/graph.ts'
 import { type LayerLayout, layoutOfGraph, stateLayout } from '../../../shared/model/layout.ts'
 import type { StateVector } from '../ports.ts'
+import { copyInTurns, type Rest } from './copy-in-turns.ts'
 
 /** How many numbers of a run are trained, and how many are not. In elements. */
 function lengthsOf(layouts: readonly LayerLayout[], layers: LayerRange) {
@@ -45,9 +46,14 @@ export function sliceState(graph: ModelGraph, source: StateVector, layers: Layer
 /**
  * The numbers of the whole model, from parts that tile its layers. Parts may come in any order.
  *
+ * @param rest - lets others have their turn
  * @throws InvariantError when parts overlap, leave a gap, or have a wrong length
  */
-export function joinStates(graph: ModelGraph, parts: readonly StateVector[]): StateVector {
+export async function joinStates(
+  graph: ModelGraph,
+  parts: readonly StateVector[],
+  rest: Rest,
+): Promise<StateVector> {
   const layouts = layoutOfGraph(graph)
   const layers: LayerRange = [0, layouts.length]
   const { trainedLength, length } = stateLayout(layouts, layers)
@@ -61,8 +67,8 @@ export function joinStates(graph: ModelGraph, parts: readonly StateVector[]): St
       throw new InvariantError(`layers come from ${next} on, but the next part starts at ${part.layers[0]}`)
     next = part.layers[1]
     const run = lengthsOf(layouts, part.layers)
-    values.set(part.values.subarray(0, run.trained), trainedAt)
-    values.set(part.values.subarray(run.trained), untrainedAt)
+    await copyInTurns(values, part.values.subarray(0, run.trained), trainedAt, rest)
+    await copyInTurns(values, part.values.subarray(run.trained), untrainedAt, rest)
     trainedAt += run.trained
     untrainedAt += run.untrained
   }

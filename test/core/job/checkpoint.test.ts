@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  joinNumbers,
-  numbersLength,
-  readNumbers,
-  writeNumbers,
-} from '../../../main/core/job/checkpoint.ts'
+import { joinNumbers, numbersLength, readNumbers, writeNumbers } from '../../../main/core/job/checkpoint.ts'
 import { readPortion, wholePortion } from '../../../main/core/job/moving/held.ts'
 import { initialState } from '../../../main/core/model/initial-state.ts'
 import type { StageEngine, StateVector } from '../../../main/core/ports.ts'
@@ -57,23 +52,25 @@ const optimizers = [{ type: 'adamw' }, { type: 'sgd', momentum: 0.9 }].map(
   (optimizer) => recipe.parse({ optimizer: { learningRate: 0.1, ...optimizer } }).optimizer,
 )
 
+const rest = () => Promise.resolve()
+
 describe.each(optimizers)('a checkpoint with $type', (optimizer) => {
   it('goes through other cuts and back without changing a bit, and the training goes on as if never stopped', async () => {
     const first = await engineWith(whole, optimizer)
     await first.writeState(initialState(graph, whole, 9))
     await train(first, 5)
-    const numbers = await readNumbers(first, whole)
+    const numbers = await readNumbers(first, whole, rest)
     expect(numbers.values).toHaveLength(numbersLength(graph, whole, optimizer))
 
     const checkpoint = {
       trained: { updates: 5, samples: 10, lost: 0, doubled: 0, cuts: [] },
-      vectors: joinNumbers(graph, [numbers]),
+      vectors: await joinNumbers(graph, [numbers], rest),
     }
     const cuts: LayerRange[] = [[2, 3], [0, 2]] // prettier-ignore
     const parts = cuts.map((layers) => partOf(checkpoint.vectors, layers))
     for (const [index, part] of parts.entries())
       expect(part.values).toHaveLength(numbersLength(graph, cuts[index]!, optimizer))
-    const again = { ...checkpoint, vectors: joinNumbers(graph, parts) }
+    const again = { ...checkpoint, vectors: await joinNumbers(graph, parts, rest) }
     const back = partOf(again.vectors, whole)
     expect(back.values).toEqual(numbers.values)
 

@@ -35,6 +35,8 @@ function byName({ layers, values }: StateVector): Map<string, number[]> {
   )
 }
 
+const rest = () => Promise.resolve()
+
 describe('the numbers of a run of layers', () => {
   it('are, sliced from any longer run, those of the same parameters in the whole model', () => {
     fc.assert(
@@ -50,16 +52,16 @@ describe('the numbers of a run of layers', () => {
     )
   })
 
-  it('make the whole model again when parts that tile it are joined in any order', () => {
-    fc.assert(
-      fc.property(cuts, fc.boolean(), (bounds, reversed) => {
+  it('make the whole model again when parts that tile it are joined in any order', async () => {
+    await fc.assert(
+      fc.asyncProperty(cuts, fc.boolean(), async (bounds, reversed) => {
         const parts = bounds.slice(1).map((to, index) => sliceState(graph, whole, [bounds[index] ?? 0, to]))
-        expect(joinStates(graph, reversed ? parts.toReversed() : parts)).toEqual(whole)
+        expect(await joinStates(graph, reversed ? parts.toReversed() : parts, rest)).toEqual(whole)
       }),
     )
   })
 
-  it('are not joined from parts with a gap, an overlap or a wrong length', () => {
+  it('are not joined from parts with a gap, an overlap or a wrong length', async () => {
     const part = (from: number, to: number) => sliceState(graph, whole, [from, to])
     const short = { layers: part(0, 4).layers, values: part(0, 4).values.subarray(1) }
     for (const parts of [
@@ -68,7 +70,7 @@ describe('the numbers of a run of layers', () => {
       [part(0, 4), part(3, 8)],
       [short, part(4, 8)],
     ])
-      expect(() => joinStates(graph, parts)).toThrow(InvariantError)
+      await expect(joinStates(graph, parts, rest)).rejects.toThrow(InvariantError)
     expect(() => sliceState(graph, part(2, 4), [1, 3])).toThrow(InvariantError)
     expect(() => sliceState(graph, short, [0, 1])).toThrow(InvariantError)
   })

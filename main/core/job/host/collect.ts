@@ -35,7 +35,8 @@ export async function collect(
 ): Promise<readonly StateVector[] | undefined> {
   const runs = planOf(host).layout.clusters[cluster]?.stages ?? []
   const parts = await collectRuns(host, { runs, ...how }, signal)
-  return parts === undefined ? undefined : joinNumbers(host.hosted.spec.graph, parts)
+  const rest = () => host.ports.clock.sleep(0)
+  return parts === undefined ? undefined : await joinNumbers(host.hosted.spec.graph, parts, rest)
 }
 
 /** What each of these peers holds of these layers, one after the other; undefined when one is gone or silent. */

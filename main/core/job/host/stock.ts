@@ -125,7 +125,9 @@ export class Stock {
     for (let [next] = missing; next !== undefined; [next] = missing) {
       const [layer] = next
       const able = this.#holders.filter(({ layers }) => layers[0] <= layer && layers[1] > layer)
-      const [best] = able.toSorted((a, b) => Number(a.isBehind) - Number(b.isBehind) || b.layers[1] - a.layers[1])
+      const [best] = able.toSorted(
+        (a, b) => Number(a.isBehind) - Number(b.isBehind) || b.layers[1] - a.layers[1],
+      )
       if (best === undefined) return runs
       runs.push(best)
       missing = missing.flatMap((run) => without(run, [best.layers]))
@@ -140,7 +142,12 @@ export class Stock {
     }))
     const ahead = this.#holders.filter(({ isBehind }) => !isBehind)
     const alone = this.#holders.filter(
-      ({ isBehind, layers }) => isBehind && without(layers, ahead.map((one) => one.layers)).length > 0,
+      ({ isBehind, layers }) =>
+        isBehind &&
+        without(
+          layers,
+          ahead.map((one) => one.layers),
+        ).length > 0,
     )
     for (const { peer, layers } of [...ahead, ...alone]) {
       const entry = list.find((one) => isSameRun(one.layers, layers))

@@ -29,7 +29,7 @@ export interface Deeds {
 export type FromHost = { readonly [T in WireType]?: (message: WireMessage<T>) => void }
 
 /** What the host asks that takes a while. */
-function slowDeeds({ links, engine }: MemberPorts, { host, job }: Membership, deeds: Deeds) {
+function slowDeeds({ links, engine, clock }: MemberPorts, { host, job }: Membership, deeds: Deeds) {
   return {
     async measure({ header: { peers, plan } }: WireMessage<'measure-links'>): Promise<void> {
       deeds.toHost({ type: 'links', links: await deeds.probes.measure(peers, plan, deeds.signal) })
@@ -46,7 +46,10 @@ function slowDeeds({ links, engine }: MemberPorts, { host, job }: Membership, de
       const { layers, plan, optimizer } = header
       // An update that has begun is in the numbers; what the stage trains later is not, or more than it says.
       const cursor = deeds.stage()?.run?.cursor
-      const kept = optimizer ? (deeds.state.read(layers) ?? (await readNumbers(engine, layers))) : undefined
+      const rest = () => clock.sleep(0)
+      const kept = optimizer
+        ? (deeds.state.read(layers) ?? (await readNumbers(engine, layers, rest)))
+        : undefined
       const state = kept ?? (await engine.readState(layers))
       await sendState(links, { to: host, job, plan, cursor }, state, deeds.signal)
     },

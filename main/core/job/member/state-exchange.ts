@@ -68,7 +68,7 @@ export class StateExchange {
   /** The stage before stands still: keep what it knows, if that is what was agreed on. @throws what its engine throws */
   async keep(layers: LayerRange | undefined, { state: { of, keeps } }: Assignment): Promise<void> {
     if (of === this.#of && keeps && layers !== undefined && this.#kept.length === 0)
-      this.#add(of, await readNumbers(this.#ports.engine, layers))
+      this.#add(of, await readNumbers(this.#ports.engine, layers, () => this.#ports.clock.sleep(0)))
     this.donor.settle(of)
   }
 
@@ -97,7 +97,11 @@ export class StateExchange {
    * stage that was given up meanwhile is kept, too.
    * @throws BadMessageError, AbortedError
    */
-  async take(layers: LayerRange, { job, proposal, state }: Assignment, signal: AbortSignal): Promise<StateVector> {
+  async take(
+    layers: LayerRange,
+    { job, proposal, state }: Assignment,
+    signal: AbortSignal,
+  ): Promise<StateVector> {
     const { of, donors } = state
     const model = this.#model
     if (of !== this.#of) throw new BadMessageError('the plan goes on with numbers of another stop')

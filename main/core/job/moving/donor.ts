@@ -130,10 +130,7 @@ export class Donor {
   #isOfModel(layers: LayerRange, from: number, to: number): boolean {
     const { layouts } = this.#model
     return (
-      layers[0] < layers[1] &&
-      layers[1] <= layouts.length &&
-      from < to &&
-      to <= lengthOf(layouts, layers)
+      layers[0] < layers[1] && layers[1] <= layouts.length && from < to && to <= lengthOf(layouts, layers)
     )
   }
 

@@ -10,7 +10,8 @@ import { allOf, bytesOf, createPeers, emptyRun, job, modelOf, numbersOf, of, who
 const wide = modelOf(24, 270)
 const all = wholeRun(wide)
 const donors = (...peers: string[]) => [{ layers: [all[0], all[1]] as [number, number], peers }]
-const sentBy = (peers: ReturnType<typeof createPeers>, name: string) => peers.network.linksOf(name).sentBytes()
+const sentBy = (peers: ReturnType<typeof createPeers>, name: string) =>
+  peers.network.linksOf(name).sentBytes()
 
 /** Bit for bit; element by element would take seconds. */
 function expectSame(one: Float32Array, other: Float32Array): void {

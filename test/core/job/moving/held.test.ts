@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Checksum, checksumOf } from '../../../../main/core/job/moving/checksum.ts'
-import { heldOf, lengthOf, readPortion, wholePortion, writePortion } from '../../../../main/core/job/moving/held.ts'
+import {
+  heldOf,
+  lengthOf,
+  readPortion,
+  wholePortion,
+  writePortion,
+} from '../../../../main/core/job/moving/held.ts'
 import { cutAt, parcelsOf, without } from '../../../../main/core/job/moving/parcels.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { emptyRun, modelOf, numbersOf, wholeRun } from './peers.ts'
@@ -27,7 +33,10 @@ describe('a portion of the numbers of a run', () => {
         writePortion(layouts, into, { portion, values: readPortion(layouts, source, portion) })
         expect(readPortion(layouts, into, portion)).toEqual(readPortion(layouts, source, portion))
         // Nothing else is touched.
-        const written = into.vectors.reduce((sum, vector) => sum + vector.filter((value) => value !== 0).length, 0)
+        const written = into.vectors.reduce(
+          (sum, vector) => sum + vector.filter((value) => value !== 0).length,
+          0,
+        )
         expect(written).toBe(model.vectors * (to - from))
       }),
     )
@@ -42,7 +51,9 @@ describe('a portion of the numbers of a run', () => {
     const trained = weights!.subarray(40, 80)
     const untrained = weights!.subarray(3 * 40 + 12 + 10, 3 * 40 + 12 + 20)
     expect([...slice.vectors[0]!]).toEqual([...trained, ...untrained])
-    expect(heldOf({ layers: run, values: new Float32Array(6) }, 3).vectors.map((one) => one.length)).toEqual([2, 2, 2])
+    expect(heldOf({ layers: run, values: new Float32Array(6) }, 3).vectors.map((one) => one.length)).toEqual([
+      2, 2, 2,
+    ])
   })
 })
 
@@ -54,7 +65,8 @@ describe('runs of layers', () => {
         expect(cut.flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i))).toEqual(
           Array.from({ length: run[1] - run[0] }, (_, i) => run[0] + i),
         )
-        for (const bound of bounds) for (const [from, to] of cut) expect(bound > from && bound < to).toBe(false)
+        for (const bound of bounds)
+          for (const [from, to] of cut) expect(bound > from && bound < to).toBe(false)
       }),
     )
   })
@@ -81,7 +93,7 @@ describe('a checksum', () => {
     const seen = new Set([checksumOf(values)])
     for (let at = 0; at < 1000; at++) {
       const bits = new Uint32Array(values.slice().buffer)
-      bits[at]! ^= 1 << at % 32
+      bits[at]! ^= 1 << (at % 32)
       seen.add(checksumOf(new Float32Array(bits.buffer)))
     }
     expect(seen.size).toBe(1001)

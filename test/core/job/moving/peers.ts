@@ -1,7 +1,13 @@
 /** A few peers on fake links who hold or want the numbers of one model. */
 import { Donor } from '../../../../main/core/job/moving/donor.ts'
 import { type DonorList, StateFetch } from '../../../../main/core/job/moving/fetch.ts'
-import { type Held, heldOf, lengthOf, readPortion, wholePortion } from '../../../../main/core/job/moving/held.ts'
+import {
+  type Held,
+  heldOf,
+  lengthOf,
+  readPortion,
+  wholePortion,
+} from '../../../../main/core/job/moving/held.ts'
 import type { Model } from '../../../../main/core/job/moving/parcels.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { modelGraph } from '../../../../shared/model/graph.ts'

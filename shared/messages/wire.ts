@@ -187,7 +187,12 @@ export const parametersRequest = message('parameters-request', { layers: layerRa
  * Member to member: send me elements [from, to) of the numbers of these layers, as they were agreed on after plan `of`; in
  * order, as `state-piece`s. Said again, it goes on from there.
  */
-export const stateRequest = message('state-request', { of: planNumber, layers: layerRange, from: count, to: count })
+export const stateRequest = message('state-request', {
+  of: planNumber,
+  layers: layerRange,
+  from: count,
+  to: count,
+})
 /**
  * Elements from `offset` on: one float32 tensor, the weights and then each moment of the optimizer, equally long.
  * `checksum` is of the tensor, `whole` of all weights of these layers.

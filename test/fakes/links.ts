@@ -215,8 +215,7 @@ class Network implements FakeNetwork {
     const { clock, uploadBytesPerSecond } = this.#settings
     const endpoint = this.#endpoint(from)
     if (uploadBytesPerSecond === undefined || bytes === 0) return clock.now()
-    endpoint.busyUntilMs =
-      Math.max(endpoint.busyUntilMs, clock.now()) + (1000 * bytes) / uploadBytesPerSecond
+    endpoint.busyUntilMs = Math.max(endpoint.busyUntilMs, clock.now()) + (1000 * bytes) / uploadBytesPerSecond
     return endpoint.busyUntilMs
   }
 

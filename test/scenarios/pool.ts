@@ -3,7 +3,15 @@ import { requestAdmission } from '../../main/core/job/admission.ts'
 import type { HostedJob } from '../../main/core/job/host/host-state.ts'
 import { hostJob, joinJob, type Participation } from '../../main/core/job/participant.ts'
 import { layoutOfJob, type LayoutRequest } from '../../main/core/job/job-layout.ts'
-import type { FinishedModel, Log, SavedRun, ShardStore, StageEngine, StateVector, Vault } from '../../main/core/ports.ts'
+import type {
+  FinishedModel,
+  Log,
+  SavedRun,
+  ShardStore,
+  StageEngine,
+  StateVector,
+  Vault,
+} from '../../main/core/ports.ts'
 import { DiskFullError, InvariantError } from '../../shared/errors.ts'
 import type { JobSpec } from '../../shared/job/spec.ts'
 import { jobSpec } from '../../shared/job/spec.ts'

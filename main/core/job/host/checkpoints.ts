@@ -39,8 +39,11 @@ export async function keepCheckpoints(
       await host.watch.until(isAlone, { signal: enough, withinMs: Math.max(0, due.usualMs - clock.now()) })
       const [cluster] = planOf(host).active
       const beganMs = clock.now()
-      const isPossible = cluster !== undefined && host.phase === 'training'
-      const taken = isPossible && (await takeCheckpoint(host, cluster, signal, enough))
+      if (cluster === undefined || host.phase !== 'training') {
+        host.checkpointDue = dueFrom(beganMs, aloneEveryMs)
+        continue
+      }
+      const taken = await takeCheckpoint(host, cluster, signal, enough)
       // Waiting for a stage that fell silent kept no line busy; and a newer one is wanted all the more.
       const restMs = taken ? Math.max(aloneEveryMs, (clock.now() - beganMs) / shareOfTime) : againAfterMs
       host.checkpointDue = taken

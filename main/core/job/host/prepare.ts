@@ -54,11 +54,15 @@ export async function prepare(host: HostState, signal: AbortSignal): Promise<boo
     }
     await takeOverFromLeavers(host, signal)
     letThemGo(host)
-    if (host.finishing && host.from.updates > 0) {
-      await keepWhole(host, signal)
-      return false
-    }
+    if (await endsUnprepared(host, signal)) return false
   }
+}
+
+/** The run is to end, and there is something to keep of it. */
+async function endsUnprepared(host: HostState, signal: AbortSignal): Promise<boolean> {
+  const ends = host.finishing && host.from.updates > 0
+  if (ends) await keepWhole(host, signal)
+  return ends
 }
 
 /** Of these, those whom the plan does not need. */
@@ -130,7 +134,7 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
   host.roll.mark(peers, 'preparing')
   host.roll.mark(host.roll.thatWant('pause'), 'paused', 'pauses')
   for (const { peer, reason } of plan.layout.unused) host.roll.mark([peer], 'idle', reason)
-  goBackIfLacking(host)
+  goBackIfLacking(host, plan)
   sendAssignments(host, plan)
   const beganMs = host.ports.clock.now()
   // One that comes again within this plan never heard of it.

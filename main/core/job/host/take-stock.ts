@@ -4,6 +4,7 @@
  */
 import { InvalidInputError } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
+import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import { layoutOfGraph } from '../../../../shared/model/layout.ts'
 import { second } from '../../../../shared/units.ts'
@@ -54,8 +55,11 @@ function standOn(host: HostState, clusters: readonly number[], made: number): vo
       host.stock.add(peer, layers, host.woken.has(cluster))
 }
 
-/** @param made - samples that were ever trained */
-function goBack(host: HostState, made: number): void {
+/**
+ * @param made - samples that were ever trained
+ * @param of - the last plan that trained or was given up, and no later one: the next that ends is another stop
+ */
+function goBack(host: HostState, made: number, of = host.planNumber): void {
   const kept = host.checkpoint?.trained ?? untrained
   const lost = Math.max(0, made - kept.samples)
   host.log.say(
@@ -65,23 +69,23 @@ function goBack(host: HostState, made: number): void {
   host.from = { ...kept, lost }
   host.cutCurves(kept.updates)
   host.validation = undefined
-  standOnOwn(host)
+  standOnOwn(host, of)
 }
 
-/** While everyone stood still somebody is gone who alone held a part: what was kept before counts. */
-export function goBackIfLacking(host: HostState): void {
-  if (isLacking(host)) goBack(host, host.from.samples + host.from.lost)
+/** While everyone stood still somebody is gone who alone held a part: what was kept before counts for the plan at hand. */
+export function goBackIfLacking(host: HostState, { number }: Plan): void {
+  if (isLacking(host)) goBack(host, host.from.samples + host.from.lost, number - 1)
 }
 
 export const isLacking = ({ stock }: HostState): boolean => stock.lackingWithout([]).length > 0
 
 /** What the host has itself: the newest that was kept, or the first weights. */
-export function standOnOwn(host: HostState): void {
+export function standOnOwn(host: HostState, of = host.planNumber): void {
   const { checkpoint, from } = host
   const kept = from.updates > 0 ? checkpoint : undefined
-  const optimizer = kept !== undefined && kept.vectors.length === vectorsOf(host, true)
+  const optimizer = kept?.vectors.length === vectorsOf(host, true)
   const base = kept === undefined ? firstWeights(host) : wholeOf(kept, vectorsOf(host, optimizer))
-  host.stock.open({ of: host.planNumber, model: modelOf(host, optimizer), optimizer, base })
+  host.stock.open({ of, model: modelOf(host, optimizer), optimizer, base })
 }
 
 function vectorsOf({ hosted }: HostState, optimizer: boolean): number {
@@ -153,11 +157,15 @@ export async function keepWhole(host: HostState, signal: AbortSignal): Promise<v
   await keepRun(host)
 }
 
+function layersOf(plan: Plan, peer: PeerId): LayerRange | undefined {
+  const position = positionOf(plan, peer)
+  return position && plan.layout.clusters[position.cluster]?.stages[position.stage]?.layers
+}
+
 /** A member holds the numbers of its part, for others, too. */
 export function noteTaken(host: HostState, peer: PeerId): void {
   const { plan, stock, roll } = host
-  const position = plan === undefined ? undefined : positionOf(plan, peer)
-  const layers = position && plan?.layout.clusters[position.cluster]?.stages[position.stage]?.layers
+  const layers = plan === undefined ? undefined : layersOf(plan, peer)
   // Of one that was started anew meanwhile it is a word of the program before.
   if (!stock.isOpen || layers === undefined || roll.get(peer)?.state === 'joined') return
   if (stock.holds(peer, layers)) return

@@ -1,5 +1,5 @@
 /** A member's side of a job: takes a stage, trains it, and tells the host how it goes. The host's own PC is one, too. */
-import { BadMessageError, reportOf } from '../../../../shared/errors.ts'
+import { reportOf } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
@@ -11,7 +11,8 @@ import type { StageSummary } from '../../pipeline/assignment.ts'
 import { createWatch, type Watch } from '../watch.ts'
 import { Departure, type Outcome } from './departure.ts'
 import { EarlyMessages } from './early-messages.ts'
-import { type FromHost, messagesFromHost } from './from-host.ts'
+import { messagesFromHost } from './from-host.ts'
+import { deliverTo, type InboxParts } from './inbox.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
 import { type MemberEvent, type MemberState, transition } from './member-state.ts'
 import { HeardNews } from './heard-news.ts'
@@ -31,7 +32,7 @@ export class Member {
   readonly #watch: Watch
   readonly #probes: LinkProbes
   readonly #shards: ShardExchange
-  readonly #fromHost: FromHost
+  readonly #inbox: InboxParts
   readonly #life = new AbortController()
   readonly #post: Post
   readonly #reporting: StageReporting
@@ -64,10 +65,9 @@ export class Member {
     this.#early = new EarlyMessages(ports.log)
     this.#reporting = new StageReporting(ports, {
       run: () => this.#stage?.run,
+      ...{ toHost: this.#post.toHost, changed: this.#changed.bind(this) },
       isFinished: () => this.state.name === 'finished',
       hostIsGone: () => this.withoutHost.isGone,
-      toHost: this.#post.toHost,
-      changed: this.#changed.bind(this),
     })
     this.log = createJobLog(ports)
     this.news = new HeardNews(this.log)
@@ -87,41 +87,41 @@ export class Member {
       ...{ send: this.#post.send, background: this.#post.background },
     })
     this.withoutHost = new WithoutHost(this.#withoutHostPorts())
-    this.#fromHost = messagesFromHost(ports, membership, {
-      stage: () => this.#stage,
-      state: this.numbers,
-      probes: this.#probes,
-      signal: this.#life.signal,
-      take: this.#take.bind(this),
-      start: this.#start.bind(this),
-      standBy: this.#standBy.bind(this),
-      replan: this.#replan.bind(this),
+    const fromHost = messagesFromHost(ports, membership, {
+      ...{ stage: () => this.#stage, state: this.numbers, probes: this.#probes, signal: this.#life.signal },
+      ...{ take: this.#take.bind(this), start: this.#start.bind(this) },
+      ...{ standBy: this.#standBy.bind(this), replan: this.#replan.bind(this), end: this.end.bind(this) },
+      ...{ toHost: this.#post.toHost, background: this.#post.background },
       hear: (news) => {
         if (this.news.hear(news, ports.clock.now())) this.#post.toHost({ type: 'job-news-request' })
         this.#changed()
       },
-      end: this.end.bind(this),
-      toHost: this.#post.toHost,
-      background: this.#post.background,
     })
+    this.#inbox = {
+      ...{
+        host: membership.host,
+        fromHost,
+        probes: this.#probes,
+        shards: this.#shards,
+        numbers: this.numbers,
+      },
+      isDeputy: (peer) => this.withoutHost.isDeputy(peer),
+      toStage: this.#deliverToStage.bind(this),
+    }
   }
 
   #withoutHostPorts(): WithoutHostPorts {
     return {
       ...{ self: this.#ports.links.self, host: this.#membership.host, clock: this.#ports.clock },
       ...{ signal: this.#life.signal, log: this.log },
-      plan: () => this.plan,
-      held: this.#held.bind(this),
+      ...{ plan: () => this.plan, held: this.#held.bind(this), replan: this.#replan.bind(this) },
+      ...{ toHost: this.#post.send, tell: this.#post.tell, background: this.#post.background },
       trains: () => this.#active() && this.#stage?.run?.isBroken === false && this.state.name !== 'finished',
-      toHost: this.#post.send,
-      tell: this.#post.tell,
-      replan: this.#replan.bind(this),
       onBack: () => {
         this.#tellWhatIsHeld()
         if (this.#stage?.run !== undefined) this.#reporting.tellAgain()
       },
       giveUp: this.#endWithoutHost.bind(this),
-      background: this.#post.background,
     }
   }
 
@@ -141,23 +141,8 @@ export class Member {
 
   /** Messages that are not for a host. @throws BadMessageError */
   deliver(from: PeerId, message: WireMessage): void {
-    const { type } = message.header
     this.withoutHost.heard(from)
-    const fromHost = this.#fromHost[type] as ((message: WireMessage) => void) | undefined
-    if (type === 'probe' || type === 'probe-reply') {
-      this.#probes.deliver(from, message as WireMessage<'probe' | 'probe-reply'>)
-    } else if (type === 'shard-request' || type === 'shard-piece' || type === 'shard-refused') {
-      this.#shards.deliver(from, message)
-    } else if (type === 'state-request' || type === 'state-piece' || type === 'state-refused') {
-      this.numbers.deliver(from, message)
-    } else if (fromHost !== undefined) {
-      const isDeputys = type === 'replan' && this.withoutHost.isDeputy(from)
-      if (from !== this.#membership.host && !isDeputys)
-        throw new BadMessageError(`only the host may send ${type}`)
-      fromHost(message)
-    } else {
-      this.#deliverToStage(from, message)
-    }
+    deliverTo(this.#inbox, from, message)
   }
 
   #deliverToStage(from: PeerId, message: WireMessage): void {
@@ -202,23 +187,9 @@ export class Member {
     this.#post.background(stage?.stop('a new plan'))
   }
 
-  /**
-   * In turn: a stage that is given up half prepared must not load its layers over the next one's, and what the engine
-   * holds is kept for others before anything is loaded over it. Never rejects.
-   */
-  async #handOver(
-    assignment: Assignment,
-    before: StageLife | undefined,
-    earlier: Promise<void>,
-  ): Promise<void> {
-    try {
-      await before?.stop('a new plan')
-      await earlier
-      this.numbers.open(assignment)
-      await this.numbers.keep(before?.run === undefined ? undefined : before.layers, assignment)
-    } catch (error) {
-      this.fail(error)
-    }
+  /** Never rejects. @param earlier - the preparation of the stage before */
+  #handOver(assignment: Assignment, before: StageLife | undefined, earlier: Promise<void>): Promise<void> {
+    return this.numbers.handOver(assignment, before, earlier).catch(this.fail.bind(this))
   }
 
   /** Never rejects. */

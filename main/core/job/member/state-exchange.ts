@@ -25,6 +25,7 @@ import {
 } from '../moving/held.ts'
 import { type Model, without } from '../moving/parcels.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
+import type { StageLife } from './stage-life.ts'
 
 /** A run of layers that is here, as one vector and as its views. */
 interface Kept extends Held {
@@ -70,6 +71,23 @@ export class StateExchange {
     if (of === this.#of && keeps && layers !== undefined && this.#kept.length === 0)
       this.#add(of, await readNumbers(this.#ports.engine, layers, () => this.#ports.clock.sleep(0)))
     this.donor.settle(of)
+  }
+
+  /**
+   * In turn: a stage that is given up half prepared must not load its layers over the next one's, and what the engine
+   * holds is kept for others before anything is loaded over it.
+   * @param earlier - the preparation of the stage before
+   * @throws InvalidInputError; what its engine throws
+   */
+  async handOver(
+    assignment: Assignment,
+    before: StageLife | undefined,
+    earlier: Promise<void>,
+  ): Promise<void> {
+    await before?.stop('a new plan')
+    await earlier
+    this.open(assignment)
+    await this.keep(before?.run === undefined ? undefined : before.layers, assignment)
   }
 
   #add(of: number, { layers, values }: StateVector): void {

@@ -2,8 +2,8 @@
 
 /** Odd numbers with well spread bits: 2^32 / golden ratio, and those of MurmurHash3. */
 const spread = 0x9e3779b1
-const first: number = 0xcc9e2d51
-const second: number = 0x1b873593
+const first = 0xcc9e2d51
+const second = 0x1b873593
 
 const mixed = (hash: number): number => {
   const half = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
@@ -14,15 +14,16 @@ const hex = (hash: number): string => (mixed(hash) >>> 0).toString(16).padStart(
 
 /** Of all that was added, whatever the portions: two lanes of 32 bits. Bits count, so that 0 is not -0. */
 export class Checksum {
-  #one = first
-  #two = second
+  #one: number = first
+  #two: number = second
   #length = 0
 
   add(values: Float32Array): this {
-    const bits = new Uint32Array(values.buffer, values.byteOffset, values.length)
+    const { length } = values
+    const bits = new Uint32Array(values.buffer, values.byteOffset, length)
     let [one, two] = [this.#one, this.#two]
     // By index: an iterator of a typed array takes twenty times as long.
-    for (let index = 0; index < bits.length; index++) {
+    for (let index = 0; index < length; index++) {
       const word = bits[index] ?? 0
       one = Math.imul(one ^ word, spread)
       one ^= one >>> 15
@@ -31,7 +32,7 @@ export class Checksum {
     }
     this.#one = one
     this.#two = two
-    this.#length += bits.length
+    this.#length += length
     return this
   }
 

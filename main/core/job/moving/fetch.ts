@@ -252,7 +252,7 @@ const boundsOf = (donors: DonorList): readonly number[] => donors.flatMap(({ lay
 
 /** So that those who want the same do not all begin with the same donor. */
 function turned(donors: readonly PeerId[], self: PeerId): readonly PeerId[] {
-  const sum = [...self].reduce((total, letter) => total + letter.charCodeAt(0), 0)
+  const sum = Array.from(self, (letter) => letter.charCodeAt(0)).reduce((total, code) => total + code, 0)
   const at = donors.length === 0 ? 0 : sum % donors.length
   return [...donors.slice(at), ...donors.slice(0, at)]
 }

@@ -27,11 +27,13 @@ describe('a donor', () => {
     for (const name of names)
       donor.deliver(name, { type: 'state-request', job, plan: 8, of, layers, from: 0, to: length })
     const got: string[] = []
-    for (await clock.settle(); pending.length > 0; await clock.settle()) {
+    await clock.settle()
+    while (pending.length > 0) {
       expect(pending.length).toBeLessThanOrEqual(4)
       const { to, offset, go } = pending.shift()!
       if (offset > 0) got.push(to)
       go()
+      await clock.settle()
     }
     // Three pieces each, the first of them not counted.
     expect(got).toHaveLength(2 * 20)

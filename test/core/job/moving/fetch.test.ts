@@ -110,16 +110,14 @@ describe('numbers that are not what they should be', () => {
   const run = wholeRun(small)
   const named = (...peers: string[]) => [{ layers: [run[0], run[1]] as [number, number], peers }]
 
-  /** Other numbers at every look: one makes its word, the next what it sends. */
-  function fickle() {
-    let looks = 0
-    return {
-      layers: run,
-      get vectors() {
-        return numbersOf(small, run, looks++).vectors
-      },
-    }
-  }
+  /** Other numbers at every look, and never the same again: one makes its word, another what it sends. */
+  let looks = 0
+  const fickle = () => ({
+    layers: run,
+    get vectors() {
+      return numbersOf(small, run, looks++).vectors
+    },
+  })
 
   it('are fetched again from another donor when they are not what the first one said', async () => {
     const peers = createPeers(small)

@@ -25,7 +25,6 @@ import {
 } from '../moving/held.ts'
 import { type Model, without } from '../moving/parcels.ts'
 import type { Assignment, MemberPorts, Membership } from './member-ports.ts'
-import type { StageLife } from './stage-life.ts'
 
 /** A run of layers that is here, as one vector and as its views. */
 interface Kept extends Held {
@@ -36,6 +35,14 @@ const overlap = (one: LayerRange, other: LayerRange): LayerRange => [
   Math.max(one[0], other[0]),
   Math.min(one[1], other[1]),
 ]
+
+/** The stage that this one follows: what its engine holds, once it stands still. */
+interface StageBefore {
+  readonly layers: LayerRange
+  /** Undefined: it was never ready. */
+  readonly run: object | undefined
+  stop(reason: string): Promise<void>
+}
 
 export class StateExchange {
   readonly #ports: MemberPorts
@@ -81,7 +88,7 @@ export class StateExchange {
    */
   async handOver(
     assignment: Assignment,
-    before: StageLife | undefined,
+    before: StageBefore | undefined,
     earlier: Promise<void>,
   ): Promise<void> {
     await before?.stop('a new plan')

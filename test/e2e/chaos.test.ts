@@ -47,6 +47,11 @@ describe('rookery chaos', () => {
         max: expect.any(Number) as number,
         faults: expect.any(Number) as number,
       },
+      // What was not seen, as in a run so short, is null.
+      pauses: {
+        pausedSeconds: expect.toBeOneOf([null, expect.any(Number)]) as number | null,
+        resumedSeconds: expect.toBeOneOf([null, expect.any(Number)]) as number | null,
+      },
       loss: expect.any(Number) as number,
       undisturbedLoss: expect.any(Number) as number,
     })

@@ -77,7 +77,12 @@ function pausesOf(blows: readonly Blow[]) {
   }
   return {
     pausedSeconds: slowest(blows.map(({ pausedSeconds }) => pausedSeconds)),
-    resumedSeconds: slowest(blows.map(({ resumedSeconds }) => resumedSeconds)),
+    // One that never was in force had nothing to resume.
+    resumedSeconds: slowest(
+      blows.map(({ pausedSeconds, resumedSeconds }) =>
+        pausedSeconds === undefined ? undefined : resumedSeconds,
+      ),
+    ),
   }
 }
 

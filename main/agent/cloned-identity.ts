@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { RefusedError } from '../../shared/errors.ts'
 import type { Log } from '../core/ports.ts'
 import { replaceIdentity } from '../edge/identity/identity.ts'
+import { clonedIdentity } from '../edge/swarm/links/hello.ts'
 import type { Swarm } from '../edge/swarm/swarm.ts'
 
 interface OwnParts {
@@ -10,9 +11,6 @@ interface OwnParts {
   readonly swarm: Pick<Swarm, 'self'>
   readonly log: Log
 }
-
-/** What the host answers to the second of two; it keeps the first. */
-export const clonedIdentity = 'cloned-identity'
 
 /** The error to tell. Of a second one: after this PC has made itself an identity of its own. @throws InvalidInputError */
 export async function toldOfClone({ home, swarm, log }: OwnParts, error: unknown): Promise<unknown> {

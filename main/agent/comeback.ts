@@ -5,7 +5,7 @@ import { parseInvite } from '../../shared/invite.ts'
 import type { JobResult } from '../../shared/messages/control.ts'
 import { hour, minute, second, type Millis } from '../../shared/units.ts'
 import type { Clock, Log } from '../core/ports.ts'
-import { clonedIdentity } from './cloned-identity.ts'
+import { clonedIdentity } from '../edge/swarm/links/hello.ts'
 import type { KeptFile } from './kept-file.ts'
 
 /** A host that is not back by then was ended for good, or its PC is off. */

@@ -71,9 +71,13 @@ describe('a donor', () => {
   it.each(['leaves', 'is lost'])('that %s while it hands its layers over stops nobody', async (how) => {
     const struck = Promise.withResolvers<string>()
     let awaited = false
+    /** By the version of the numbers: how far the model was with them. */
+    const stops = new Map<number, Set<number>>()
     const scenario = await startScenario({
       ...{ ...slow, memories: [half, half, half], spec: smallJob({ updates: 150 }) },
       tap: (from, to, { header }) => {
+        if (header.type === 'assignment')
+          stops.set(header.state.of, new Set(stops.get(header.state.of)).add(header.from.samples))
         if (awaited && header.type === 'state-piece' && from !== to && from !== 'host') struck.resolve(from)
       },
     })
@@ -91,6 +95,8 @@ describe('a donor', () => {
     }
     await finished(scenario, 150)
     expect(scenario.clock.now()).toBeLessThan(5 * minute)
+    expect(stops.size).toBeGreaterThan(1)
+    for (const models of stops.values()) expect(models.size).toBe(1)
   })
 })
 

@@ -134,7 +134,6 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
   host.roll.mark(peers, 'preparing')
   host.roll.mark(host.roll.thatWant('pause'), 'paused', 'pauses')
   for (const { peer, reason } of plan.layout.unused) host.roll.mark([peer], 'idle', reason)
-  goBackIfLacking(host, plan)
   sendAssignments(host, plan)
   const beganMs = host.ports.clock.now()
   // One that comes again within this plan never heard of it.
@@ -234,6 +233,7 @@ function layoutInWords({ roll }: HostState, { clusters }: Layout): string {
 }
 
 function takePlan(host: HostState, layout: Layout): Plan {
+  goBackIfLacking(host)
   host.planNumber++
   host.layoutNumber = host.planNumber
   host.log.say(`plan ${host.planNumber}: ${layoutInWords(host, layout)}`)

@@ -55,11 +55,8 @@ function standOn(host: HostState, clusters: readonly number[], made: number): vo
       host.stock.add(peer, layers, host.woken.has(cluster))
 }
 
-/**
- * @param made - samples that were ever trained
- * @param of - the last plan that trained or was given up, and no later one: the next that ends is another stop
- */
-function goBack(host: HostState, made: number, of = host.planNumber): void {
+/** @param made - samples that were ever trained */
+function goBack(host: HostState, made: number): void {
   const kept = host.checkpoint?.trained ?? untrained
   const lost = Math.max(0, made - kept.samples)
   host.log.say(
@@ -69,23 +66,28 @@ function goBack(host: HostState, made: number, of = host.planNumber): void {
   host.from = { ...kept, lost }
   host.cutCurves(kept.updates)
   host.validation = undefined
-  standOnOwn(host, of)
+  standOnOwn(host)
 }
 
-/** While everyone stood still somebody is gone who alone held a part: what was kept before counts for the plan at hand. */
-export function goBackIfLacking(host: HostState, { number }: Plan): void {
-  if (isLacking(host)) goBack(host, host.from.samples + host.from.lost, number - 1)
+/**
+ * While everyone stood still somebody is gone who alone held a part: what was kept before counts. It takes the number of a
+ * plan, as a stop does, before the next plan takes its own: numbers of another stop must not pass for these.
+ */
+export function goBackIfLacking(host: HostState): void {
+  if (!isLacking(host)) return
+  host.planNumber++
+  goBack(host, host.from.samples + host.from.lost)
 }
 
 export const isLacking = ({ stock }: HostState): boolean => stock.lackingWithout([]).length > 0
 
 /** What the host has itself: the newest that was kept, or the first weights. */
-export function standOnOwn(host: HostState, of = host.planNumber): void {
+export function standOnOwn(host: HostState): void {
   const { checkpoint, from } = host
   const kept = from.updates > 0 ? checkpoint : undefined
   const optimizer = kept?.vectors.length === vectorsOf(host, true)
   const base = kept === undefined ? firstWeights(host) : wholeOf(kept, vectorsOf(host, optimizer))
-  host.stock.open({ of, model: modelOf(host, optimizer), optimizer, base })
+  host.stock.open({ of: host.planNumber, model: modelOf(host, optimizer), optimizer, base })
 }
 
 function vectorsOf({ hosted }: HostState, optimizer: boolean): number {

@@ -111,10 +111,8 @@ function createConversation(stream: Stream, door: Door, onWelcome: () => void) {
     })
     const { lane } = read.hello
     if (admitted instanceof Promise) void judge(admitted, lane)
-    else {
-      settle(admitted, lane)
-      hear(read.rest)
-    }
+    else settle(admitted, lane)
+    if (read.rest.length > 0) hear(read.rest)
   }
   return {
     hear,

@@ -53,6 +53,7 @@ const hello = z.strictObject({
 })
 export type Hello = z.infer<typeof hello>
 
+/** The answer to the second of two agents with one identity; the first is kept. */
 export const clonedIdentity = 'cloned-identity'
 
 /** What the acceptor says to a hello. */

@@ -50,7 +50,7 @@ export function largestOf(v: v128): f32 {
 
 /**
  * A number in every lane, from a table in memory. As a constant V8 would put it together anew at each use, from two
- * integers a vector, which took half of the time of a curve; a load is one operation, and it can be widened.
+ * integers a vector, up to half of the time of a curve in the cache; a load is one operation, and it can be widened.
  */
 const table: usize = memory.data<f32>([
   12582912, -87.3, 88.3, 1.44269504, -0.693359375, 2.1219444e-4, 1.98756915e-4, 1.3981999507e-3,

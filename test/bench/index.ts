@@ -21,7 +21,7 @@ interface Options {
 
 const benches: Readonly<Record<string, (options: Options) => Promise<Record<string, number | string>>>> = {
   average: ({ only }) => benchAverage(only),
-  codec: benchCodec,
+  codec: ({ only }) => benchCodec(only),
   forecast: ({ only }) => benchForecast(only),
   gpu: benchGpu,
   memory: benchMemory,

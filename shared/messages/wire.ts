@@ -287,7 +287,7 @@ export const resumeRequest = message('resume-request', {})
 /** Host to the root of a cluster: admit nothing until `proceed`. */
 export const hold = message('hold', {})
 export const proceed = message('proceed', {})
-/** Root to host: a held cluster is empty. Host to the member that asked: you are paused. */
+/** Root to host: a held cluster is empty. Who paused to host: this PC rests, with what is in flight. */
 export const held = message('held', {})
 /** Host to every root: admit no more, whatever the target; drain and end. */
 export const finish = message('finish', {})

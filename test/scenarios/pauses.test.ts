@@ -181,3 +181,116 @@ describe('a host', () => {
     expect(await scenario.end(scenario.host)).toMatchObject({ outcome: 'finished', updates: 40 })
   })
 })
+
+describe('a pause whose cluster cannot empty itself soon', () => {
+  const slowly = { ...two, engineMs: [60, 90], flopsPerSecond: 1e6 } as const
+  const soon = 2_000
+
+  it('is in force within two seconds where another PC of the cluster has fallen silent', async () => {
+    const scenario = await startScenario(slowly)
+    const [friend] = scenario.members
+    await training(scenario)
+    scenario.network.hinder('host', { frozenUntilMs: scenario.clock.now() + 3 * soon })
+    await scenario.clock.advance(500)
+    friend!.participation.pause()
+    await scenario.clock.advance(soon)
+    expect(friend!.participation.own()).toMatchObject({ state: 'paused', pausesByUs: true })
+    const { samples } = friend!.participation.own()
+    await scenario.clock.advance(4 * soon)
+    expect(hostPhase(scenario)).toBe('paused')
+    expect(friend!.participation.own()).toMatchObject({ state: 'paused', samples })
+    friend!.participation.resume()
+    await scenario.clock.advance(soon)
+    expect(friend!.participation.own().samples).toBeGreaterThan(samples)
+  })
+
+  it('loses nothing: what waited in the stage is trained when its PC is back', async () => {
+    const scenario = await startScenario({ ...slowly, spec: smallJob({ updates: 40 }) })
+    const [friend] = scenario.members
+    await training(scenario)
+    scenario.network.hinder('host', { frozenUntilMs: scenario.clock.now() + 2 * soon })
+    friend!.participation.pause()
+    await scenario.clock.advance(3 * soon)
+    expect(friend!.participation.own().state).toBe('paused')
+    friend!.participation.resume()
+    const result = await scenario.end(scenario.host)
+    expect(result).toMatchObject({ outcome: 'finished', updates: 40, lostSamples: 0, doubledSamples: 0 })
+    const rows = [...scenario.taught.values()].flat()
+    expect(rows).toHaveLength(result.samples)
+    for (const of of scenario.taught.values()) expect(new Set(of).size).toBe(of.length)
+  })
+
+  it('is in force without a host, and over when its owner says so', async () => {
+    const scenario = await startScenario({ ...long, spec: smallJob({ updates: 10_000 }) })
+    await training(scenario)
+    const plan = scenario.host.participation.view().plan!
+    const other = plan.layout.clusters.findIndex((_, index) => !peersOf(plan, index).includes('host'))
+    const { participation } = scenario.members.find(({ name }) => peersOf(plan, other).includes(name))!
+    await scenario.lose('host')
+    participation.pause()
+    await scenario.clock.advance(soon)
+    expect(participation.own()).toMatchObject({ state: 'paused', pausesByUs: true })
+    await scenario.clock.advance(soon) // the report of what was trained before comes
+    const { samples } = participation.own()
+    await scenario.clock.advance(3 * soon)
+    expect(participation.own().samples).toBe(samples)
+    participation.resume()
+    await scenario.clock.advance(soon)
+    expect(participation.own()).toMatchObject({ state: 'training', pausesByUs: false })
+    expect(participation.own().samples).toBeGreaterThan(samples)
+  })
+
+  it('is known to a host that comes back meanwhile, and the others go on without that cluster', async () => {
+    const scenario = await startScenario({ ...long, spec: smallJob({ updates: 10_000 }) })
+    await training(scenario)
+    const plan = scenario.host.participation.view().plan!
+    const other = plan.layout.clusters.findIndex((_, index) => !peersOf(plan, index).includes('host'))
+    const { name, participation } = scenario.members.find((one) => peersOf(plan, other).includes(one.name))!
+    await scenario.lose('host')
+    participation.pause()
+    await scenario.clock.advance(soon)
+    scenario.hostAgain()
+    await scenario.clock.advance(3 * soon)
+    const stateOf = (peer: string) =>
+      scenario.host.participation.view().members.find((one) => one.displayName === peer)?.state
+    expect(stateOf(name)).toBe('paused')
+    participation.resume()
+    await scenario.until(() => participation.own().state === 'training')
+    expect(participation.own().pausesByUs).toBe(false)
+  })
+})
+
+describe('a pause that is asked for before the stage begins', () => {
+  it('is in force at once, the others go on without, and the PC is planned in again when it is back', async () => {
+    const scenario = await startScenario({
+      ...{ memories: [90_000, 90_000, 90_000], clusters: 1, spec: smallJob({ updates: 10_000 }) },
+      uploadBytesPerSecond: 4_000,
+    })
+    const [friend] = scenario.members
+    await scenario.until(({ phase }) => phase === 'preparing')
+    await scenario.clock.advance(100)
+    expect(friend!.participation.own().state).toBe('preparing')
+    friend!.participation.pause()
+    expect(friend!.participation.own()).toMatchObject({ state: 'paused', pausesByUs: true })
+    await scenario.until(({ phase, updates }) => phase === 'training' && updates > 0)
+    const { plan } = scenario.host.participation.view()
+    expect(peersOf(plan!, 0)).not.toContain(friend!.name)
+    expect(friend!.participation.own()).toMatchObject({ state: 'paused', pausesByUs: true })
+    friend!.participation.resume()
+    await scenario.until(({ members }) => members.every(({ state }) => state !== 'paused'))
+    expect(friend!.participation.own().pausesByUs).toBe(false)
+  })
+
+  it('waits for it where the others cannot hold the model, and begins when it is back', async () => {
+    const scenario = await startScenario({ ...two, uploadBytesPerSecond: 4_000 })
+    const [friend] = scenario.members
+    await scenario.until(({ phase }) => phase === 'preparing')
+    await scenario.clock.advance(100)
+    friend!.participation.pause()
+    await scenario.until(({ phase }) => phase === 'paused')
+    expect(scenario.host.participation.view().text).toContain('pc-1 pauses')
+    friend!.participation.resume()
+    await scenario.until(({ phase, updates }) => phase === 'training' && updates > 0)
+    expect(friend!.participation.own()).toMatchObject({ state: 'training', pausesByUs: false })
+  })
+})

@@ -107,12 +107,16 @@ export function timelineText({ record, pulse }: ChaosSeen): string {
   ].join('\n')
 }
 
-function effectText({ stalls, failed }: Blow): string {
+function effectText({ stalls, failed, pausedSeconds, resumedSeconds }: Blow): string {
   const stopped = stalls.map(
     ({ stall }) => `stopped ${secondsOf(stall).toFixed(1)} s at ${clockText(stall.fromMs)}`,
   )
   const failure = failed === undefined ? [] : [`failed: ${failed}`]
-  return [...(stopped.length > 0 ? stopped : ['trained on']), ...failure].join('; ')
+  const heeded = [
+    ...(pausedSeconds === undefined ? [] : [`paused after ${pausedSeconds.toFixed(1)} s`]),
+    ...(resumedSeconds === undefined ? [] : [`back after ${resumedSeconds.toFixed(1)} s`]),
+  ]
+  return [...(stopped.length > 0 ? stopped : ['trained on']), ...heeded, ...failure].join('; ')
 }
 
 function longestText({ record, pulse }: ChaosSeen): string {

@@ -37,6 +37,11 @@ export interface Stage {
   /** Root: admit nothing until `proceed`. `held` when the cluster is empty, every credit home; `proceeded` when it never will. */
   hold(): Promise<HoldOutcome>
   proceed(): void
+  /**
+   * Begin nothing, whatever waits here, until told otherwise; what is in flight stays. A stage that knows the end of its
+   * stream goes on to that: others need it to end.
+   */
+  rest(resting: boolean): void
   /** Root: admit no more training, whatever the target; drain and end. */
   finish(): void
   /** Root: judge validation samples [0, samples) with the weights as they are when each passes. Held back by `hold`. */
@@ -75,6 +80,7 @@ class StageLoop implements Stage {
   #busy = false
   #stopped: Promise<void> | undefined
   #gated = false
+  #resting = false
   #endAnnounced = false
   #ended = false
 
@@ -156,6 +162,11 @@ class StageLoop implements Stage {
     this.#wake()
   }
 
+  rest(resting: boolean): void {
+    this.#resting = resting
+    this.#wake()
+  }
+
   finish(): void {
     this.#requireRoot()
     this.#admission.finish()
@@ -227,6 +238,7 @@ class StageLoop implements Stage {
   /** What to do now, the most urgent first; undefined: sleep until something wakes us. */
   #next(): Work | undefined {
     if (this.#stopping.signal.aborted) return undefined
+    if (this.#resting && this.#microBatches === undefined) return undefined
     this.#announceEnd()
     const updateDue = this.#updateDue()
     if (updateDue && this.#mayUpdate()) return () => this.#work.update()

@@ -49,7 +49,7 @@ describe('what a chaos run found out', () => {
   it('is told as a line a fault, and says what the longest stall was about', () => {
     expect(timelineText(seen).split('\n')).toEqual([
       'What happened, and what it did to the training:',
-      '  0:02  pause  peer-2   until 0:03  trained on',
+      '  0:02  pause  peer-2   until 0:03  trained on; paused after 0.6 s; back after 1.2 s',
       '  0:04  kill   peer-3   until 0:08  stopped 6.0 s at 0:03; stopped 59.0 s at 0:09',
       '  1:09  leave  peer-4               stopped 7.0 s at 1:08; failed: peer-4 does not run',
       '',

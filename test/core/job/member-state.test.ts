@@ -74,6 +74,25 @@ describe('a member', () => {
     expect(after({ name: 'pause-asked' })).toMatchObject({ name: 'paused', byUs: true })
   })
 
+  it('is planned around when it pauses before its stage begins, and drains where it was too late for that', () => {
+    for (const events of [[started[0]!], started.slice(0, 2)]) {
+      const paused = after(...events, { name: 'pause-asked' })
+      expect(paused).toEqual({ name: 'paused', reason: 'the plan goes without this PC', byUs: true })
+      expect(transition(paused, { name: 'stage-ready' })).toBe(paused)
+      expect(transition(paused, { name: 'started' })).toEqual({ name: 'draining' })
+      const back = transition(paused, { name: 'resume-asked', holding: true })
+      expect(transition(back, { name: 'started' })).toEqual({ name: 'training' })
+    }
+  })
+
+  it('rests on what is in flight where that takes long', () => {
+    const resting = after(...started, { name: 'pause-asked' }, { name: 'rested' })
+    expect(resting).toEqual({ name: 'paused', reason: 'what is in flight waits here', byUs: true })
+    expect(transition(resting, { name: 'cluster-inactive', reason: 'we pause' })).toBe(resting)
+    const training = after(...started)
+    expect(transition(training, { name: 'rested' })).toBe(training)
+  })
+
   it('hands over what its stage knows before it leaves, whatever comes meanwhile', () => {
     const leaving = after(...started, { name: 'leave-asked', holding: false })
     expect(leaving).toEqual({ name: 'handing-over' })

@@ -191,6 +191,40 @@ describe('a held cluster', () => {
   })
 })
 
+describe('a stage that rests', () => {
+  const settings = { inFlight: 2, accumulate: 2, targetUpdates: 40, ...slow }
+
+  it('keeps what is in flight, and everyone trains to the same end once it goes on', async () => {
+    const pool = await createPool({ cuts: [[2, 5]], ...settings })
+    pool.start()
+    const ends = Promise.all(pool.members.map(({ stage }) => stage.finished))
+    await pool.clock.advance(150)
+    const [, middle] = pool.ofCluster(0)
+    middle!.stage.rest(true)
+    await pool.clock.advance(500)
+    const stood = pool.events.length
+    await pool.clock.advance(10_000)
+    expect(pool.events).toHaveLength(stood)
+    expect(pool.roots[0]!.stage.stats().inFlight).toBe(2)
+    middle!.stage.rest(false)
+    for (const { updates } of await pool.clock.runUntil(ends)) expect(updates).toBe(40)
+    expect(await allNumbers(pool)).toEqual(await replay(pool))
+  })
+
+  it.each([0, 1, 2])('goes on to the end once that is known: stage %i', async (index) => {
+    const pool = await createPool({ cuts: [[2, 5]], ...settings, targetUpdates: 1000 })
+    pool.start()
+    const ends = Promise.all(pool.members.map(({ stage }) => stage.finished))
+    await pool.clock.advance(150)
+    pool.ofCluster(0)[index]!.stage.rest(true)
+    await pool.clock.advance(500)
+    pool.roots[0]!.stage.finish()
+    const [root, ...others] = await pool.clock.runUntil(ends)
+    for (const other of others) expect(other).toEqual(root)
+    expect(await allNumbers(pool)).toEqual(await replay(pool))
+  })
+})
+
 describe('a stage whose gradient is no number', () => {
   it('drops that update, says so, and trains on', async () => {
     const pool = await createPool({ cuts: [[3]], inFlight: 1, accumulate: 2, targetUpdates: 4 })

@@ -1,5 +1,6 @@
 /** Members that pause: their cluster is held and the others go on, until all who asked are back. */
 import type { PeerId } from '../../../../shared/ids.ts'
+import type { MemberView } from '../../../../shared/messages/control.ts'
 import { clusterName } from '../../../../shared/plan/words.ts'
 import { peersOf, planOf, positionOf } from '../plan-in-force.ts'
 import { activate } from './drop.ts'
@@ -16,12 +17,15 @@ const clusterOf = ({ plan }: HostState, peer: PeerId): number | undefined =>
 
 const rootOf = (host: HostState, cluster: number): PeerId => peersOf(planOf(host), cluster)[0] ?? ''
 
-/** A member asks to pause. Without a stage it is left out of plans; else its cluster is held. */
+/** Of a member whose stage, if it has one, has not begun. */
+const notBegun: readonly MemberView['state'][] = ['joined', 'idle', 'preparing', 'ready']
+
+/** A member asks to pause. Without a stage that trains it is left out of plans; else its cluster is held. */
 export function notePause(host: HostState, peer: PeerId): void {
   const entry = host.roll.get(peer)
   if (entry?.wish !== 'train') return
   entry.wish = 'pause'
-  if (entry.state === 'joined' || entry.state === 'idle') host.roll.mark([peer], 'paused', 'pauses')
+  if (notBegun.includes(entry.state)) host.roll.mark([peer], 'paused', 'pauses')
   holdThosePausing(host)
 }
 
@@ -40,14 +44,15 @@ export function whoPauses(host: HostState, askers: readonly PeerId[]): string {
   return `${host.roll.namesOf(askers)} ${askers.length === 1 ? 'pauses' : 'pause'}`
 }
 
-/** A held cluster is empty. */
-export function noteHeld(host: HostState, root: PeerId): void {
-  const cluster = clusterOf(host, root)
+/** A held cluster is empty, or a member of it rests on what is in flight. */
+export function noteHeld(host: HostState, peer: PeerId): void {
+  const cluster = clusterOf(host, peer)
   if (cluster === undefined || !host.held.has(cluster)) return
   const plan = planOf(host)
   const why = whoPauses(host, askersOf(host, cluster))
   host.roll.mark(peersOf(plan, cluster), 'paused', why)
   host.log.say(`${clusterName(cluster)} waits: ${why}`, 'wait')
+  if (!plan.active.includes(cluster)) return
   const left = plan.active.filter((other) => other !== cluster)
   activate(host, left, why)
   if (left.length === 0) host.enter('paused', why)
@@ -60,7 +65,7 @@ export function noteResume(host: HostState, peer: PeerId): void {
   entry.wish = 'train'
   const back = `${host.roll.nameOf(peer)} is back`
   const cluster = clusterOf(host, peer)
-  if (cluster === undefined) {
+  if (cluster === undefined || host.stock.isOpen) {
     host.roll.mark([peer], 'joined')
     host.log.say(back)
     if (host.phase !== 'gathering') host.unplanned = back

@@ -139,15 +139,20 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
   // One that comes again within this plan never heard of it.
   const isThere = (peer: PeerId) => host.roll.isPresent(peer) && host.roll.get(peer)?.state !== 'joined'
   const isReady = () => peers.every((peer) => host.roll.get(peer)?.state === 'ready')
-  // Somebody is gone, or waits to be let go: by a plan without it.
-  const isInVain = () => !peers.every(isThere) || isLacking(host) || host.roll.thatWant('leave').length > 0
+  // Somebody is gone, needs its PC, or waits to be let go: by a plan without it.
+  const isUnwilling = (peer: PeerId) => host.roll.get(peer)?.wish === 'pause'
+  const isInVain = () =>
+    !peers.every(isThere) ||
+    peers.some(isUnwilling) ||
+    isLacking(host) ||
+    host.roll.thatWant('leave').length > 0
   const inTime = await host.watch.until(() => isReady() || isInVain(), { signal, withinMs: readyWithinMs })
   host.handOutMs = host.ports.clock.now() - beganMs
   const [newcomer] = unmeasured(host)
   if (newcomer !== undefined) host.unplanned ??= `${host.roll.nameOf(newcomer.peer)} joined`
   const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
   if (!inTime) host.roll.mark(late, 'lost', 'was not ready in time')
-  return isReady() && !peers.some((peer) => host.roll.get(peer)?.wish === 'leave')
+  return isReady() && !peers.some((peer) => host.roll.get(peer)?.wish !== 'train')
 }
 
 /**

@@ -7,7 +7,7 @@ import { noteCursor } from './books.ts'
 import { activate } from './drop.ts'
 import { refuse, refusalOf, sendRoster } from './gather.ts'
 import type { HostState } from './host-state.ts'
-import { notePause, noteResume } from './pauses.ts'
+import { holdThosePausing, notePause, noteResume } from './pauses.ts'
 import type { Enrolled } from './roll.ts'
 
 type Report = WireMessage<'stage-report'>['header']
@@ -90,6 +90,7 @@ function goOn(host: HostState, cluster: number): void {
   host.trainingSinceMs ??= host.ports.clock.now()
   host.log.say(`${back} and trains on`)
   if (host.phase === 'paused') host.enter('training', 'training')
+  holdThosePausing(host)
 }
 
 /** Every one of its members holds its stage, and nobody asked for a pause. */

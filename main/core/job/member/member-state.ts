@@ -9,7 +9,7 @@ export type MemberState =
   | { readonly name: 'training' }
   /** A pause was asked here for after the averaging round; until that is over this PC trains on. */
   | { readonly name: 'ending-round' }
-  /** Pause was asked here; micro-batches in flight finish. */
+  /** Pause was asked here; micro-batches in flight finish, if that does not take long. */
   | { readonly name: 'draining' }
   /** The cluster is held: by us, by another member, or because it lost one. */
   | { readonly name: 'paused'; readonly reason: string; readonly byUs: boolean }
@@ -26,6 +26,8 @@ export type MemberEvent =
   | { readonly name: 'started' }
   | { readonly name: 'pause-asked' }
   | { readonly name: 'pause-after-round-asked' }
+  /** What is in flight takes long: this PC pauses all the same, and keeps it. */
+  | { readonly name: 'rested' }
   /** `holding`: this PC has a stage to go on with. */
   | { readonly name: 'resume-asked'; readonly holding: boolean }
   /** `holding`: this PC keeps numbers that others may take over. */
@@ -40,18 +42,25 @@ type Rule<N extends MemberState['name']> = (state: Named<N>, event: MemberEvent)
 
 const paused = (reason: string, byUs: boolean): MemberState => ({ name: 'paused', reason, byUs })
 const stay = (state: MemberState) => state
+/** Whoever pauses before its stage begins is planned around. */
+const plannedAround = paused('the plan goes without this PC', true)
 
 /** What the events that depend on the state do, state by state. */
 const rules: { [N in MemberState['name']]: Rule<N> } = {
-  waiting: (state, event) =>
-    event.name === 'pause-asked' ? paused('the plan goes without this PC', true) : state,
+  waiting: (state, event) => (event.name === 'pause-asked' ? plannedAround : state),
   // A cluster dropped out after we had finished: the last round is made again without it.
   finished: (state, event) => (event.name === 'cluster-inactive' ? paused(event.reason, false) : state),
   // The last round is made with this stage, too; nothing else matters any more.
   'handing-over': stay,
   ended: stay,
-  preparing: (state, event) => (event.name === 'stage-ready' ? { name: 'ready' } : state),
-  ready: (state, event) => (event.name === 'started' ? { name: 'training' } : state),
+  preparing(state, event) {
+    if (event.name === 'pause-asked') return plannedAround
+    return event.name === 'stage-ready' ? { name: 'ready' } : state
+  },
+  ready(state, event) {
+    if (event.name === 'pause-asked') return plannedAround
+    return event.name === 'started' ? { name: 'training' } : state
+  },
   training(state, event) {
     if (event.name === 'pause-asked') return { name: 'draining' }
     if (event.name === 'pause-after-round-asked') return { name: 'ending-round' }
@@ -66,13 +75,15 @@ const rules: { [N in MemberState['name']]: Rule<N> } = {
   },
   draining(state, event) {
     if (event.name === 'cluster-inactive') return paused(event.reason, true)
+    if (event.name === 'rested') return paused('what is in flight waits here', true)
     // Another cluster came or went: that ours is still active does not take our pause back.
     if (event.name === 'resume-asked') return { name: 'training' }
     return event.name === 'stage-finished' ? { name: 'finished' } : state
   },
   paused(state, event) {
     // While our own pause goes on the cluster is woken only to hand over what its stages know.
-    if (event.name === 'cluster-active') return { name: state.byUs ? 'draining' : 'training' }
+    if (event.name === 'cluster-active' || event.name === 'started')
+      return { name: state.byUs ? 'draining' : 'training' }
     // Another member may pause, too: the cluster goes on when all who asked are back.
     if (event.name === 'pause-asked') return state.byUs ? state : paused(state.reason, true)
     if (event.name !== 'resume-asked' || !state.byUs) return state

@@ -73,18 +73,15 @@ export class Member {
     this.news = new HeardNews(this.log)
     this.ownPause = new OwnPause({
       ...{ self: ports.links.self, toHost: this.#post.toHost, become: this.#become.bind(this) },
-      state: () => this.state,
-      plan: () => this.plan,
-      updates: () => this.#stage?.run?.stats.updates ?? 0,
+      ...{ state: () => this.state, plan: () => this.plan, stage: () => this.#stage },
       averageEvery: () => this.assignment?.spec.recipe.sync.averageEveryUpdates ?? 1,
-      holdsStage: () => this.#stage !== undefined,
+      ...{ clock: ports.clock, signal: this.#life.signal, background: this.#post.background },
     })
     this.departure = new Departure({
-      ...{ clock: ports.clock, signal: this.#life.signal, log: this.log },
+      ...{ clock: ports.clock, signal: this.#life.signal, log: this.log, background: this.#post.background },
       ...{ state: () => this.state, hostIsGone: () => this.withoutHost.isGone },
       holding: () => this.numbers.isHolding,
-      ...{ become: this.#become.bind(this), end: this.end.bind(this) },
-      ...{ send: this.#post.send, background: this.#post.background },
+      ...{ become: this.#become.bind(this), end: this.end.bind(this), send: this.#post.send },
     })
     this.withoutHost = new WithoutHost(this.#withoutHostPorts())
     const fromHost = messagesFromHost(ports, membership, {
@@ -119,6 +116,7 @@ export class Member {
       trains: () => this.#active() && this.#stage?.run?.isBroken === false && this.state.name !== 'finished',
       onBack: () => {
         this.#tellWhatIsHeld()
+        this.ownPause.tellAgain()
         if (this.#stage?.run !== undefined) this.#reporting.tellAgain()
       },
       giveUp: this.#endWithoutHost.bind(this),
@@ -246,10 +244,13 @@ export class Member {
 
   #replan(plan: Plan, reason: string): void {
     if (plan.number <= (this.plan?.number ?? 0)) return // of the past
+    const wasActive = this.#active()
     this.plan = plan
     this.#stage?.run?.replan(plan)
-    if (this.#active()) this.#become({ name: 'cluster-active' })
-    else {
+    if (this.#active()) {
+      // One that rests while its cluster is active goes on resting.
+      if (!wasActive) this.ownPause.wake()
+    } else {
       this.log.say(`this PC waits: ${reason}`, 'wait')
       this.#become({ name: 'cluster-inactive', reason })
       this.#post.background(this.#stage?.save())

@@ -167,6 +167,11 @@ export class StageRun {
     return this.#stage.hold()
   }
 
+  /** Begin nothing until told otherwise; what is in flight stays in the stage. */
+  rest(resting: boolean): void {
+    this.#stage.rest(resting)
+  }
+
   proceed(): void {
     this.#requireRoot()
     this.#stage.proceed()

@@ -34,7 +34,7 @@ for (const scene of scenes) {
       pictures++
     }
   }
-  await page.context().close()
+  await page.close()
 }
 await windows.close()
 process.stdout.write(`${pictures} pictures in docs/screenshots\n`)

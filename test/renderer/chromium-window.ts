@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join, normalize } from 'node:path'
 import { chromium } from 'playwright-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { build, mergeConfig } from 'vite'
 import windowConfig from '../../renderer/vite.config.ts'
 import { windowCommands } from '../../shared/messages/ipc.ts'
@@ -19,6 +19,9 @@ const types: Readonly<Record<string, string>> = {
 }
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** A page of the window's own site without anything on it. */
+const emptyPage = 'empty.html'
 
 /** Runs in the page before its scripts: what the preload would offer. */
 function installBridge(given: {
@@ -122,7 +125,7 @@ export interface WindowInChromium {
 async function serve(files: ReadonlyMap<string, Buffer>): Promise<{ server: Server; address: string }> {
   const server = createServer((request, response) => {
     const name = normalize(new URL(request.url ?? '/', 'http://window').pathname).slice(1) || 'index.html'
-    const body = files.get(name)
+    const body = name === emptyPage ? '' : files.get(name)
     if (body === undefined) {
       response.writeHead(404).end()
       return
@@ -166,15 +169,29 @@ export const push = (page: Page, kind: 'snapshot' | 'desktop', state: unknown): 
     [kind, state] as const,
   )
 
-async function show(browser: Browser, address: string, scene: Scene, view: View): Promise<OpenWindow> {
-  const context = await browser.newContext({
-    viewport: { width: view.width, height: view.height },
-    colorScheme: view.scheme,
-    // No picture of a colour on its way.
-    reducedMotion: 'reduce',
-    locale: 'en-GB',
-  })
+/**
+ * Where every scene has a page of its own, and nothing else: the window keeps nothing in storage.
+ *
+ * An empty page stays, and with `--process-per-site` its process: started anew for each scene, the
+ * process and its compiled scripts took more time than what is looked at.
+ */
+async function openContext(browser: Browser, address: string): Promise<BrowserContext> {
+  // Reduced motion: no picture of a colour on its way.
+  const context = await browser.newContext({ reducedMotion: 'reduce', locale: 'en-GB' })
   const page = await context.newPage()
+  await page.goto(`${address}${emptyPage}`)
+  return context
+}
+
+async function show(
+  context: BrowserContext,
+  address: string,
+  scene: Scene,
+  { width, height, scheme }: View,
+): Promise<OpenWindow> {
+  const page = await context.newPage()
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme: scheme })
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
@@ -203,10 +220,14 @@ async function show(browser: Browser, address: string, scene: Scene, view: View)
 export async function openWindows(): Promise<WindowInChromium> {
   const files = await buildFiles()
   const { server, address } = await serve(files)
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--process-per-site'],
+  })
+  const context = await openContext(browser, address)
   return {
     files,
-    open: (scene, view) => show(browser, address, scene, view),
+    open: (scene, view) => show(context, address, scene, view),
     async close() {
       await browser.close()
       server.close()

@@ -63,7 +63,7 @@ describe('a person with only a keyboard', () => {
     await page.waitForURL(/#job$/)
     expect(await callsOf(page, 'preview')).toEqual([{ invite: 'rookery://join/abc' }])
     expect(await callsOf(page, 'join')).toEqual([{ invite: 'rookery://join/abc' }])
-    await page.context().close()
+    await page.close()
   })
 
   it('pauses at once, and for one hour', async () => {
@@ -75,7 +75,7 @@ describe('a person with only a keyboard', () => {
     await tabTo(page, /^for 1 h$/)
     await page.keyboard.press('Enter')
     expect(await callsOf(page, 'pause')).toEqual([{}, { forMs: 3_600_000 }])
-    await page.context().close()
+    await page.close()
   })
 
   it('hosts a job: data, model, recipe, who may join, forecast, launch', async () => {
@@ -106,7 +106,7 @@ describe('a person with only a keyboard', () => {
         },
       },
     ])
-    await page.context().close()
+    await page.close()
   })
 
   it.each(['home-training', 'join-card', 'job', 'host-recipe', 'host-members', 'limits-hours', 'trouble'])(
@@ -122,7 +122,7 @@ describe('a person with only a keyboard', () => {
         seen.add(key)
       }
       expect(seen.size).toBeGreaterThan(6)
-      await page.context().close()
+      await page.close()
     },
   )
 })

@@ -87,7 +87,7 @@ describe('a window that nobody sees', () => {
     expect(await drawingOf(page)).toEqual({ strokes: 0, changes: 0, asked: [], intervals: [] })
     await page.evaluate(hide, false)
     await page.getByText('office-thinkpad is lost').waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   it('would be caught drawing: the same states draw and change it while it is seen', async () => {
@@ -99,7 +99,7 @@ describe('a window that nobody sees', () => {
     const { strokes, changes, asked, intervals } = await drawingOf(page)
     expect([strokes > 0, changes > 0, asked.length > 0]).toEqual([true, true, true])
     expect(intervals).toEqual([oneSecond])
-    await page.context().close()
+    await page.close()
   })
 })
 
@@ -119,7 +119,7 @@ describe('a screen reader', () => {
     await page.clock.setFixedTime(snapshots.fixtureNow + 3000)
     await page.getByText('The next try is in 5 s.').waitFor()
     expect((await heard()).slice(1)).toEqual(['Agent stopped|The agent stopped and starts again by itself'])
-    await page.context().close()
+    await page.close()
   })
 })
 
@@ -138,7 +138,7 @@ describe('a reader’s own settings', () => {
     expect(await moving()).toEqual({ fading: [], animated: 0 })
     await page.emulateMedia({ reducedMotion: 'no-preference' })
     expect(await moving()).toEqual({ fading: ['background'], animated: 0 })
-    await page.context().close()
+    await page.close()
   })
 
   it('of colours reach pictures too, and the page’s mark stays', async () => {
@@ -160,7 +160,7 @@ describe('a reader’s own settings', () => {
       ] as const
     })
     expect([stage, mine, mark]).toEqual([[system[0], system[1]], system[2], '2px'])
-    await page.context().close()
+    await page.close()
   })
 
   it('of colours leave the text of the first button on the ground of that button', async () => {
@@ -170,6 +170,6 @@ describe('a reader’s own settings', () => {
       .getByRole('button', { name: 'Look at it' })
       .evaluate((button) => getComputedStyle(button).forcedColorAdjust)
     expect(adjust).toBe('none')
-    await page.context().close()
+    await page.close()
   })
 })

@@ -52,7 +52,7 @@ describe('the window', () => {
     const alert = page.locator('form').getByRole('alert')
     await alert.waitFor()
     expect(await alert.textContent()).toBe('This invite has expired: ask the host for a new one.')
-    await page.context().close()
+    await page.close()
   })
 
   it.each([
@@ -72,7 +72,7 @@ describe('the window', () => {
     const { page } = await windows.open(sceneOf(name, hardScenes), view)
     expect(await page.locator(place).getByRole('alert').allTextContents()).toEqual([sentence])
     expect(await page.getByRole('alert').count()).toBe(1)
-    await page.context().close()
+    await page.close()
   })
 
   it('opens the card of a link from outside and forgets it on “Not now”', async () => {
@@ -81,7 +81,7 @@ describe('the window', () => {
     await page.waitForURL(/#home$/)
     expect(await callsOf(page, 'join')).toEqual([])
     expect(await callsOf(page, 'dismissInvite')).toHaveLength(1)
-    await page.context().close()
+    await page.close()
   })
 
   it('sends one changed limit and refuses a number that is none', async () => {
@@ -93,7 +93,7 @@ describe('the window', () => {
     await upload.fill('2.5')
     await upload.blur()
     expect(await callsOf(page, 'setLimits')).toEqual([{ uploadBytesPerSecond: 2_500_000 }])
-    await page.context().close()
+    await page.close()
   })
 
   it('sends the nights of one weekday as hours of that day', async () => {
@@ -105,7 +105,7 @@ describe('the window', () => {
       [1260, 1440],
     ])
     expect(limitsSchema.partial().safeParse(sent).success).toBe(true)
-    await page.context().close()
+    await page.close()
   })
 
   it('launches a job that the schema of jobs accepts', async () => {
@@ -113,7 +113,7 @@ describe('the window', () => {
     await page.getByRole('button', { name: 'Open the job and get the invite' }).click()
     const [sent] = (await callsOf(page, 'host')) as [{ job: unknown }]
     expect(jobFile.parse(sent.job)).toEqual(sent.job)
-    await page.context().close()
+    await page.close()
   })
 
   it('asks before it removes a member, and the first answer is to keep it', async () => {
@@ -124,7 +124,7 @@ describe('the window', () => {
     await page.getByRole('button', { name: 'Remove… attic-pc' }).click()
     await page.getByRole('button', { name: 'Remove this PC' }).click()
     expect(await callsOf(page, 'removeMember')).toHaveLength(1)
-    await page.context().close()
+    await page.close()
   })
 
   it('follows the states it is told: training, lost, agent stopped', async () => {
@@ -135,6 +135,6 @@ describe('the window', () => {
     await page.getByText('The next try is in 8 s.').waitFor()
     await page.clock.setFixedTime(snapshots.fixtureNow + 3000)
     await page.getByText('The next try is in 5 s.').waitFor()
-    await page.context().close()
+    await page.close()
   })
 })

@@ -202,7 +202,11 @@ export const statePiece = message('state-piece', {
 })
 export const stateRefused = message('state-refused', { of: planNumber, layers: layerRange, refusal })
 /** Host to all: the stages are ready, go; what was kept for others may be let go. */
-export const start = message('start', {})
+/**
+ * Host to members: begin. `made`: the pool has made so many updates under the plan, and this cluster joins it there.
+ * `giving`: others still take their numbers; without it nobody does any more.
+ */
+export const start = message('start', { made: z.int().min(0).optional(), giving: z.boolean().optional() })
 
 // --- Data: anyone who has a shard ---
 

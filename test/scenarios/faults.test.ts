@@ -15,7 +15,6 @@ const many = Number(process.env['FAULT_SEEDS'] ?? usual)
 const begin = Number(process.env['FAULT_FROM'] ?? 0)
 /** In a test of its own each, so that a failing run names them and the event loop gets its turn. */
 const perTest = 50
-const updates = 8
 
 /** Moments of a run, each by a message that only then travels. */
 const moments = [
@@ -33,6 +32,7 @@ const moments = [
     'validated',
   ],
   ...['finish', 'stage-finished', 'replan', 'job-news', 'end-of-stream'],
+  ...['state-request', 'state-piece', 'state-taken', 'stage-report'],
 ] as const
 type Moment = (typeof moments)[number]
 
@@ -133,7 +133,17 @@ const faults: Readonly<Record<string, Fault>> = {
 }
 const unharmed: readonly string[] = ['freeze', 'slow', 'double', 'stale', 'pause', 'leave', 'skew']
 
+/** Before the fault: a newcomer has begun a new plan in the middle of the run, or has not. */
+const preludes = ['none', 'none', 'none', 'newcomer', 'slow newcomer'] as const
+
+/** Nobody stops a run for a newcomer that is over in ten seconds. */
+const runs = {
+  short: { updates: 8, engineMs: [10, 30] },
+  long: { updates: 14, engineMs: [150, 250] },
+} as const
+
 interface Plot {
+  readonly prelude: (typeof preludes)[number]
   readonly moment: Moment
   readonly fault: string
   readonly nth: number
@@ -144,6 +154,7 @@ function plotOf(seed: number, rng: Rng): Plot {
   const names = Object.keys(faults)
   return {
     moment: moments[seed % moments.length]!,
+    prelude: preludes[Math.floor(seed / moments.length / names.length) % preludes.length]!,
     fault: names[Math.floor(seed / moments.length) % names.length]!,
     nth: 1 + Math.floor(rng.next() * 4),
     atReceiver: rng.next() < 0.5,
@@ -154,7 +165,7 @@ function plotOf(seed: number, rng: Rng): Plot {
 function taleOf(seed: number, plot: Plot, scenario: Scenario): string {
   const { log, text, phase } = scenario.host.participation.view()
   return [
-    `FAULT_SEED=${seed}: ${plot.fault} at the ${plot.atReceiver ? 'receiver' : 'sender'} of ${plot.moment} number ${plot.nth}`,
+    `FAULT_SEED=${seed}: ${plot.prelude === 'none' ? '' : `after a ${plot.prelude}, `}${plot.fault} at the ${plot.atReceiver ? 'receiver' : 'sender'} of ${plot.moment} number ${plot.nth}`,
     ...log.map((line) => `${Math.round(line.atMs)} ms: ${line.text}`),
     `${Math.round(scenario.clock.now())} ms: ${phase}: ${text}`,
     ...scenario.members.map(({ name, participation }) => `${name}: ${participation.view().text}`),
@@ -171,10 +182,27 @@ const skewsOf = (seed: number) => (name: string) => {
   return { aheadMs: Math.round(rng.next() * 4 * 60 * minute), rate: 0.9 + 0.2 * rng.next() }
 }
 
+/** It takes half of the model; a slow one needs so long that the others begin before. */
+async function prelude(scenario: Scenario, plot: Plot, memories: Map<string, number>): Promise<void> {
+  if (plot.prelude === 'none') return
+  const bytes = 52_500
+  await scenario.until(({ updates, result }) => updates >= 2 || result !== null)
+  memories.set('late', bytes)
+  await scenario.join('late', bytes)
+  if (plot.prelude === 'newcomer') return
+  const engine = scenario.engineOf('late')
+  const load = engine.load.bind(engine)
+  engine.load = async (stage) => {
+    await scenario.clock.sleep(3 * second)
+    return load(stage)
+  }
+}
+
 async function play(seed: number): Promise<void> {
   const rng = createRng(seed)
   const plot = plotOf(seed, rng)
   const fault = faults[plot.fault]!
+  const { updates, engineMs } = plot.prelude === 'none' ? runs.short : runs.long
   const sizes = [52_500, 52_500, 52_500, 52_500, 105_000].slice(0, 2 + Math.floor(rng.next() * 4))
   let left = plot.nth
   let struck: Stroke | undefined
@@ -183,7 +211,7 @@ async function play(seed: number): Promise<void> {
   const isMoment = (from: string, to: string, header: WireHeader) =>
     begun.scenario !== undefined && from !== to && momentOf(header) === plot.moment && --left === 0
   const settings: ScenarioSettings = {
-    ...{ memories: sizes, seed, flopsPerSecond: 1e6, engineMs: [10, 30] },
+    ...{ memories: sizes, seed, flopsPerSecond: 1e6, engineMs },
     spec: smallJob({ updates, everyUpdates: 4 }),
     ...(fault.skewed === undefined ? {} : { skewOf: skewsOf(seed) }),
     again(from, to, { header }) {
@@ -195,6 +223,7 @@ async function play(seed: number): Promise<void> {
     },
   }
   const scenario = await startScenario(settings)
+  await prelude(scenario, plot, memories)
   begun.scenario = scenario
   const ended = () => scenario.host.participation.view().result !== null
   await advanceUntil(scenario, () => ended() || struck !== undefined, 100)

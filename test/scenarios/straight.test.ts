@@ -177,7 +177,9 @@ describe('a new plan', () => {
     const { scenario, change } = await watched({ ...slow, memories, spec, uploadBytesPerSecond })
     await scenario.until(({ updates }) => updates >= 4)
     await scenario.join('late', whole)
-    await scenario.until(({ phase, plan }) => phase === 'training' && layersOf(plan!).has('late'))
+    const isWhole = (plan: Plan) =>
+      layersOf(plan).has('late') && plan.active.length === plan.layout.clusters.length
+    await scenario.until(({ phase, plan }) => phase === 'training' && isWhole(plan!))
     await scenario.clock.advance(1000)
     const bySender = new Map<string, number>()
     for (const one of states(change)) bySender.set(one.from, (bySender.get(one.from) ?? 0) + bytesOf(one))

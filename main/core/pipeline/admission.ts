@@ -43,6 +43,7 @@ export class Admission {
   #started = false
   #holding = false
   #admitted = 0
+  #missed = 0
   #end: number | undefined
   #lastWasEvaluation = false
 
@@ -63,8 +64,10 @@ export class Admission {
     return this.#end
   }
 
-  start(): void {
+  /** @param missed - updates that others have made, of the target */
+  start(missed: number): void {
     this.#started = true
+    this.#missed = missed
   }
 
   finish(): void {
@@ -129,7 +132,7 @@ export class Admission {
     const { order, targetUpdates, accumulate } = this.#assignment
     const microBatch = this.#admitted
     this.#admitted += 1
-    if (this.#admitted >= targetUpdates * accumulate) this.#end = this.#admitted
+    if (this.#admitted >= (targetUpdates - this.#missed) * accumulate) this.#end = this.#admitted
     this.inFlight += 1
     this.#lastWasEvaluation = false
     return { purpose: 'train', microBatch, batch: order.batch(microBatch) }

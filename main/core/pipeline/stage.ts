@@ -30,8 +30,8 @@ export interface Stage {
    * Rejects with AbortedError after `stop`, or with what broke the stage (a lost neighbour, the engine).
    */
   readonly finished: Promise<StageSummary>
-  /** Root: begin to admit training micro-batches. No effect elsewhere. */
-  start(): void
+  /** Root: begin to admit training micro-batches, for so many updates less than the target. No effect elsewhere. */
+  start(missed?: number): void
   /** A pipeline message for this cluster. @throws BadMessageError, and then nothing has changed */
   deliver(from: PeerId, message: WireMessage): void
   /** Root: admit nothing until `proceed`. `held` when the cluster is empty, every credit home; `proceeded` when it never will. */
@@ -124,8 +124,8 @@ class StageLoop implements Stage {
     })
   }
 
-  start(): void {
-    this.#admission.start()
+  start(missed = 0): void {
+    this.#admission.start(missed)
     this.#wake()
   }
 

@@ -85,6 +85,13 @@ describe('a member', () => {
     }
   })
 
+  it('stays paused when a plan comes that was made before the host heard of it', () => {
+    const paused = after({ name: 'pause-asked' })
+    expect(transition(paused, { name: 'assigned' })).toBe(paused)
+    const back = transition(transition(paused, { name: 'assigned' }), { name: 'resume-asked', holding: true })
+    expect(transition(transition(back, { name: 'stage-ready' }), { name: 'started' }).name).toBe('training')
+  })
+
   it('rests on what is in flight where that takes long', () => {
     const resting = after(...started, { name: 'pause-asked' }, { name: 'rested' })
     expect(resting).toEqual({ name: 'paused', reason: 'what is in flight waits here', byUs: true })

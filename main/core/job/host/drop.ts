@@ -4,6 +4,7 @@ import type { Plan } from '../../../../shared/plan/plan.ts'
 import { clusterName } from '../../../../shared/plan/words.ts'
 import { activePeers, peersOf, planOf, positionOf, withActive } from '../plan-in-force.ts'
 import type { HostState } from './host-state.ts'
+import { giveUpLate } from './late.ts'
 import { forgetHolder } from './take-stock.ts'
 
 /** From now on these clusters train. */
@@ -42,6 +43,7 @@ function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId)
   const others = peersOf(plan, cluster).filter((other) => other !== peer && host.roll.isPresent(other))
   const why = `its cluster lost ${host.roll.nameOf(peer)}`
   host.held.delete(cluster)
+  if (giveUpLate(host, peer, why)) host.log.say(`${clusterName(cluster)} does not begin: ${why}`, 'warn')
   host.unplanned = `${host.roll.nameOf(peer)} is gone`
   host.roll.mark(others, 'idle', why)
   // Each of them says what it still holds when it hears of it.

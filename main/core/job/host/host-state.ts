@@ -118,6 +118,8 @@ export class HostState {
   readonly held = new Map<number, HeldCluster>()
   /** Clusters that were held when they were woken to hand over: they are behind the others. */
   readonly woken = new Set<number>()
+  /** Clusters of the plan that have not begun yet, while others train. */
+  readonly late = new Set<number>()
   /** How long it took last time until every stage of a plan was ready. */
   handOutMs: Millis = 0
   /** Peers that the host sent away; they may not come back. */
@@ -161,6 +163,11 @@ export class HostState {
     peers: readonly PeerId[] = this.roll.present.map((entry) => entry.peer),
   ): void {
     for (const peer of peers) void this.send(peer, header)
+  }
+
+  /** Between two plans: everyone waits for the next one. */
+  get standsStill(): boolean {
+    return this.stock.isOpen && this.late.size === 0
   }
 
   /** What was seen after so many updates does not hold any more. */

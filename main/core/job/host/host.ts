@@ -59,10 +59,10 @@ function handlersOf(host: HostState, news: News): Handlers {
       if (entry !== undefined) noteLinks(entry, header.links)
     },
     'state-taken': (from, { header }) => {
-      if (header.plan === host.planNumber) noteTaken(host, from.peer)
+      if (header.plan >= host.layoutNumber) noteTaken(host, from.peer)
     },
     'stage-ready': (from, { header }) => {
-      if (header.plan === host.planNumber) noteReady(host, from.peer)
+      if (header.plan >= host.layoutNumber) noteReady(host, from.peer)
     },
     progress: (from, message) => {
       noteProgress(host, from.peer, message)

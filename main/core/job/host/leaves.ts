@@ -2,6 +2,7 @@
 import type { PeerId } from '../../../../shared/ids.ts'
 import { planOf, positionOf } from '../plan-in-force.ts'
 import { sendRoster } from './gather.ts'
+import { giveUpLate } from './late.ts'
 import type { HostState } from './host-state.ts'
 import { forgetHolder } from './take-stock.ts'
 
@@ -29,7 +30,7 @@ export function noteGone(host: HostState, peer: PeerId): void {
  */
 export function mustHandOver(host: HostState, peer: PeerId): boolean {
   const { plan, stock, held, roll } = host
-  if (stock.isOpen) return stock.lackingWithout([...roll.thatWant('leave'), peer]).length > 0
+  if (host.standsStill) return stock.lackingWithout([...roll.thatWant('leave'), peer]).length > 0
   const position = plan === undefined ? undefined : positionOf(plan, peer)
   if (position === undefined) return false
   return planOf(host).active.includes(position.cluster) || held.has(position.cluster)
@@ -48,4 +49,5 @@ function letGo(host: HostState, peer: PeerId): void {
   host.log.say(`${name} left`)
   if (host.phase === 'gathering') sendRoster(host)
   else host.unplanned = `${name} left`
+  giveUpLate(host, peer, `${name} left`)
 }

@@ -5,6 +5,7 @@ import { clusterName } from '../../../../shared/plan/words.ts'
 import { peersOf, planOf, positionOf } from '../plan-in-force.ts'
 import { activate } from './drop.ts'
 import type { HostState } from './host-state.ts'
+import { giveUpLate } from './late.ts'
 
 /** The members of a cluster who want to pause. */
 function askersOf(host: HostState, cluster: number): PeerId[] {
@@ -26,8 +27,14 @@ export function notePause(host: HostState, peer: PeerId): void {
   if (entry?.wish !== 'train') return
   entry.wish = 'pause'
   if (notBegun.includes(entry.state)) host.roll.mark([peer], 'paused', 'pauses')
+  const why = `${host.roll.nameOf(peer)} pauses`
+  if (giveUpLate(host, peer, why)) host.unplanned = why
   holdThosePausing(host)
 }
+
+/** It trains, or did until a member paused. */
+const isOfTraining = (host: HostState, cluster: number): boolean =>
+  host.held.has(cluster) || planOf(host).active.includes(cluster)
 
 /** Hold every cluster that trains though a member of it wants to pause. */
 export function holdThosePausing(host: HostState): void {
@@ -65,7 +72,7 @@ export function noteResume(host: HostState, peer: PeerId): void {
   entry.wish = 'train'
   const back = `${host.roll.nameOf(peer)} is back`
   const cluster = clusterOf(host, peer)
-  if (cluster === undefined || host.stock.isOpen) {
+  if (cluster === undefined || host.standsStill || !isOfTraining(host, cluster)) {
     host.roll.mark([peer], 'joined')
     host.log.say(back)
     if (host.phase !== 'gathering') host.unplanned = back

@@ -6,13 +6,15 @@ import { nothingLearned } from '../../../../shared/job/learned.ts'
 import type { Pool } from '../../../../shared/plan/pool.ts'
 import type { DoesNotFit, Layout, Plan } from '../../../../shared/plan/plan.ts'
 import { clusterName, layersInWords } from '../../../../shared/plan/words.ts'
-import { minute } from '../../../../shared/units.ts'
+import { minute, second } from '../../../../shared/units.ts'
 import { tapedMemoryFactor } from '../../model/profile.ts'
 import { correctedPool } from '../learned.ts'
 import { measuredPool } from '../measured-pool.ts'
 import { planInForce, planPeers, positionOf } from '../plan-in-force.ts'
+import { beginLate } from './begin.ts'
 import { forecastOf } from './comparison.ts'
 import type { HostState } from './host-state.ts'
+import { mayBegin, readyClusters } from './late.ts'
 import { letThemGo } from './leaves.ts'
 import { measure, unmeasured } from './measure.ts'
 import { whoPauses } from './pauses.ts'
@@ -25,6 +27,8 @@ import {
   takeOverFromLeavers,
 } from './take-stock.ts'
 
+/** Whoever needs hardly longer than the first cluster begins with it. */
+const beginTogetherMs = second
 /** Loading an engine and fetching shards over a slow line; a peer that needs longer is left behind. */
 const readyWithinMs = 30 * minute
 /** What the pool may lose of its rate for a run that does not hang on its host's PC. */
@@ -116,7 +120,8 @@ export function noteReady(host: HostState, peer: PeerId): void {
   if (entry === undefined || entry.state === 'joined') return
   entry.layout = host.layoutNumber
   noteTaken(host, peer)
-  host.roll.mark([peer], 'ready')
+  if (entry.wish === 'train') host.roll.mark([peer], 'ready')
+  beginLate(host)
 }
 
 function sendAssignments(host: HostState, proposal: Plan): void {
@@ -146,13 +151,24 @@ async function handOut(host: HostState, plan: Plan, signal: AbortSignal): Promis
     peers.some(isUnwilling) ||
     isLacking(host) ||
     host.roll.thatWant('leave').length > 0
-  const inTime = await host.watch.until(() => isReady() || isInVain(), { signal, withinMs: readyWithinMs })
+  const settled = () => isReady() || isInVain()
+  const someReady = () => mayBegin(host, plan, readyClusters(host, plan))
+  const inTime = await host.watch.until(() => settled() || someReady(), { signal, withinMs: readyWithinMs })
+  if (inTime) await host.watch.until(settled, { signal, withinMs: beginTogetherMs })
   host.handOutMs = host.ports.clock.now() - beganMs
   const [newcomer] = unmeasured(host)
   if (newcomer !== undefined) host.unplanned ??= `${host.roll.nameOf(newcomer.peer)} joined`
   const late = peers.filter((peer) => host.roll.get(peer)?.state === 'preparing')
   if (!inTime) host.roll.mark(late, 'lost', 'was not ready in time')
-  return isReady() && !peers.some((peer) => host.roll.get(peer)?.wish !== 'train')
+  if (!isInVain()) setLate(host, plan)
+  return (isReady() || host.late.size > 0) && !peers.some((peer) => host.roll.get(peer)?.wish !== 'train')
+}
+
+/** Where some clusters may begin, the others are late. */
+function setLate(host: HostState, plan: Plan): void {
+  const ready = readyClusters(host, plan)
+  const others = plan.active.filter((cluster) => !ready.includes(cluster))
+  if (mayBegin(host, plan, ready)) for (const cluster of others) host.late.add(cluster)
 }
 
 /**

@@ -129,7 +129,7 @@ async function isWorthwhile(host: HostState, signal: AbortSignal): Promise<boole
       host.enter('paused', `waiting for members: ${layout.reason}`)
     return false
   }
-  const rates = active.map((cluster) => before.clusters[cluster]?.samplesPerSecond ?? 0)
+  const rates = [...active, ...host.late].map((cluster) => before.clusters[cluster]?.samplesPerSecond ?? 0)
   const now = rates.reduce((sum, rate) => sum + rate, 0)
   if (layout.clusters.reduce((sum, { samplesPerSecond }) => sum + samplesPerSecond, 0) >= worthwhile * now)
     return true

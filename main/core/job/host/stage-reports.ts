@@ -3,11 +3,12 @@ import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import { clusterName } from '../../../../shared/plan/words.ts'
 import { peersOf, planOf, positionOf } from '../plan-in-force.ts'
+import { bringIn } from './begin.ts'
 import { noteCursor } from './books.ts'
 import { activate } from './drop.ts'
 import { refuse, refusalOf, sendRoster } from './gather.ts'
 import type { HostState } from './host-state.ts'
-import { holdThosePausing, notePause, noteResume } from './pauses.ts'
+import { notePause, noteResume } from './pauses.ts'
 import type { Enrolled } from './roll.ts'
 
 type Report = WireMessage<'stage-report'>['header']
@@ -81,20 +82,18 @@ function answer(host: HostState, peer: PeerId, isBehind: boolean): void {
 }
 
 function goOn(host: HostState, cluster: number): void {
-  const plan = planOf(host)
-  const unfinished = peersOf(plan, cluster).filter((peer) => host.roll.get(peer)?.state !== 'finished')
-  host.roll.mark(unfinished, 'training')
   const back = `${clusterName(cluster)} is back`
-  const active = [...plan.active, cluster].sort((a, b) => a - b)
-  activate(host, active, back)
+  bringIn(host, cluster, back)
   host.trainingSinceMs ??= host.ports.clock.now()
   host.log.say(`${back} and trains on`)
-  if (host.phase === 'paused') host.enter('training', 'training')
-  holdThosePausing(host)
 }
 
 /** Every one of its members holds its stage, and nobody asked for a pause. */
 function isWholeAgain(host: HostState, cluster: number): boolean {
   const members = peersOf(planOf(host), cluster)
-  return !host.held.has(cluster) && members.every((peer) => host.roll.holds(peer, host.layoutNumber))
+  return (
+    !host.held.has(cluster) &&
+    !host.late.has(cluster) &&
+    members.every((peer) => host.roll.holds(peer, host.layoutNumber))
+  )
 }

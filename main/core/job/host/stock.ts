@@ -39,7 +39,7 @@ export class Stock {
   optimizer = false
   /** The newest donors are about to be told. */
   isTelling = false
-  /** The pool stands still, and it is known where the numbers are. */
+  /** Somebody takes the numbers of a new stage, and it is known where they are. */
   isOpen = false
 
   constructor(donor: Donor) {
@@ -90,6 +90,11 @@ export class Stock {
 
   holds(peer: PeerId, layers: LayerRange): boolean {
     return this.#holders.some((holder) => holder.peer === peer && isWithin(layers, holder.layers))
+  }
+
+  /** The runs of layers that this peer gives out. */
+  heldBy(peer: PeerId): readonly LayerRange[] {
+    return this.#holders.filter((holder) => holder.peer === peer).map(({ layers }) => layers)
   }
 
   isHolder(peer: PeerId): boolean {

@@ -38,6 +38,7 @@ export async function takeStock(host: HostState, signal: AbortSignal): Promise<v
   host.pace = new Pace()
   host.held.clear()
   host.woken.clear()
+  host.late.clear()
   host.plan = withoutActive(planOf(host))
   await takeOverFromLeavers(host, signal)
 }
@@ -190,7 +191,7 @@ function tellHolders(host: HostState): void {
   void ports.clock.sleep(tellAfterMs).then(() => {
     stock.isTelling = false
     const { plan, phase } = host
-    if (phase !== 'preparing' || plan === undefined) return
+    if ((phase !== 'preparing' && host.late.size === 0) || plan === undefined) return
     const stages = plan.layout.clusters.flatMap((cluster) => cluster.stages)
     const taking = stages.filter(({ peer, layers }) => !stock.holds(peer, layers)).map(({ peer }) => peer)
     host.broadcast({ type: 'state-holders', of: stock.of, donors: stock.donors(ports.links.self) }, taking)

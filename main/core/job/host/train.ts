@@ -2,7 +2,7 @@
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { WireMessage } from '../../../../shared/messages/wire.ts'
 import { scoresOf } from '../../../../shared/model/tally.ts'
-import { activePeers, planOf } from '../plan-in-force.ts'
+import { beginPlan } from './begin.ts'
 import { noteCursor } from './books.ts'
 import { keepCheckpoints } from './checkpoints.ts'
 import { beginComparison } from './comparison.ts'
@@ -21,10 +21,7 @@ export async function train(host: HostState, signal: AbortSignal): Promise<'over
   host.trainingSinceMs ??= host.ports.clock.now()
   beginComparison(host)
   host.enter('training', 'training')
-  const peers = activePeers(planOf(host)).filter((peer) => host.roll.get(peer)?.state !== 'finished')
-  host.roll.mark(peers, 'training')
-  host.stock.close()
-  host.broadcast({ type: 'start' })
+  beginPlan(host)
   if (host.finishing) finishEarly(host)
   holdThosePausing(host)
   await keepRun(host)

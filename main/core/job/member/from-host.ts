@@ -1,5 +1,5 @@
 /** What each message of the host makes a member do. */
-import type { WireMessage, WireType } from '../../../../shared/messages/wire.ts'
+import type { Header, WireMessage, WireType } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { JobNews } from '../../../../shared/messages/job-news.ts'
 import type { LinkProbes } from '../link-probes.ts'
@@ -17,7 +17,7 @@ export interface Deeds {
   readonly probes: LinkProbes
   readonly signal: AbortSignal
   take(assignment: Assignment): void
-  start(plan: number): void
+  start(header: Header<'start'>): void
   standBy(reason: string): void
   replan(plan: Plan, reason: string): void
   hear(news: JobNews): void
@@ -47,10 +47,10 @@ function slowDeeds({ links, engine, clock }: MemberPorts, { host, job }: Members
       // An update that has begun is in the numbers; what the stage trains later is not, or more than it says.
       const cursor = deeds.stage()?.run?.cursor
       const rest = () => clock.sleep(0)
-      const kept = optimizer
-        ? (deeds.state.read(layers) ?? (await readNumbers(engine, layers, rest)))
-        : undefined
-      const state = kept ?? (await engine.readState(layers))
+      // A stage that has begun is further than what was agreed on, though others may still take that.
+      const agreed = deeds.stage()?.isBegun === true ? undefined : deeds.state.read(layers)
+      const numbers = () => agreed ?? readNumbers(engine, layers, rest)
+      const state = await (optimizer ? numbers() : engine.readState(layers))
       await sendState(links, { to: host, job, plan, cursor }, state, deeds.signal)
     },
   }
@@ -77,7 +77,7 @@ export function messagesFromHost(ports: MemberPorts, membership: Membership, dee
       deeds.state.holders(header)
     },
     start: ({ header }) => {
-      deeds.start(header.plan)
+      deeds.start(header)
     },
     'stand-by': ({ header }) => {
       deeds.standBy(header.reason)

@@ -97,6 +97,10 @@ const rules: { [N in MemberState['name']]: Rule<N> } = {
 const holdsStage = ({ name }: MemberState): boolean =>
   ['training', 'ending-round', 'draining', 'paused', 'finished'].includes(name)
 
+/** A plan that was made before the host heard of our pause is made again without us. */
+const assigned = (state: MemberState): MemberState =>
+  state.name === 'paused' && state.byUs ? state : { name: 'preparing' }
+
 /** The state after an event, or the same state where the event means nothing. Total: no event throws. */
 export function transition(state: MemberState, event: MemberEvent): MemberState {
   if (state.name === 'ended') return state
@@ -104,7 +108,7 @@ export function transition(state: MemberState, event: MemberEvent): MemberState 
   if (state.name === 'handing-over') return state
   if (event.name === 'leave-asked')
     return event.holding || holdsStage(state) ? { name: 'handing-over' } : state
-  if (event.name === 'assigned') return { name: 'preparing' }
+  if (event.name === 'assigned') return assigned(state)
   if (event.name === 'left-out')
     return event.pausing ? paused(event.reason, true) : { name: 'waiting', reason: event.reason }
   const rule = rules[state.name] as (state: MemberState, event: MemberEvent) => MemberState

@@ -1,7 +1,7 @@
 /** A member's side of a job: takes a stage, trains it, and tells the host how it goes. The host's own PC is one, too. */
 import { reportOf } from '../../../../shared/errors.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
-import type { WireMessage } from '../../../../shared/messages/wire.ts'
+import type { Header, WireMessage } from '../../../../shared/messages/wire.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import { createJobLog, type JobLog } from '../job-log.ts'
 import { createLinkProbes, type LinkProbes } from '../link-probes.ts'
@@ -194,7 +194,7 @@ export class Member {
   async #prepare(stage: StageLife): Promise<void> {
     try {
       if (stage.isGivenUp()) return
-      await stage.prepare()
+      await stage.prepare(() => this.plan)
       if (stage.isGivenUp()) return
       this.#become({ name: 'stage-ready' })
       this.#early.deliver(this.#deliverToStage.bind(this))
@@ -225,17 +225,17 @@ export class Member {
     this.#post.toHost({ type: 'stage-finished', ...summary })
   }
 
-  #start(plan: number): void {
+  #start({ plan, made = 0, giving = false }: Header<'start'>): void {
     if (plan < (this.plan?.number ?? 0)) return // of the past
-    this.numbers.close()
+    if (!giving) this.numbers.close()
     // Whoever has asked to leave meanwhile trains until it is let go.
     const stage = this.#stage
     if (stage?.run === undefined || stage.isBegun) return
     stage.isBegun = true
     this.#become({ name: 'started' })
     this.ownPause.started()
-    stage.run.start()
-    this.#post.background(this.#reporting.regularly(stage))
+    stage.run.start(made)
+    this.#post.background(this.#reporting.regularly(stage, made))
   }
 
   #active(): boolean {

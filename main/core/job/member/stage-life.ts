@@ -50,8 +50,11 @@ export class StageLife {
     return this.#end.signal.aborted
   }
 
-  /** @throws InvalidInputError for a graph that is none; DeviceMemoryError, CorruptShardError, DiskFullError, AbortedError */
-  async prepare(): Promise<StageRun> {
+  /**
+   * @param inForce - the plan when this stage is ready: others may have begun meanwhile
+   * @throws InvalidInputError for a graph that is none; DeviceMemoryError, CorruptShardError, DiskFullError, AbortedError
+   */
+  async prepare(inForce: () => Plan | undefined): Promise<StageRun> {
     const { assignment, position, hooks } = this.#setup
     const { spec } = assignment
     await this.#loadEngine()
@@ -59,6 +62,9 @@ export class StageLife {
     await this.#fetchShards()
     const batches = this.#ports.store.open(spec.data, spec)
     this.run = new StageRun(this.#ports, { assignment, position, batches, hooks })
+    const now = inForce()
+    const isNewer = now !== undefined && now.number > assignment.proposal.number
+    if (isNewer && !this.isGivenUp()) this.run.replan(now)
     return this.run
   }
 
@@ -119,7 +125,7 @@ export class StageLife {
 
   /** Keep what this stage learned on disk. @throws DiskFullError */
   async save(): Promise<void> {
-    if (this.run === undefined) return
+    if (this.run === undefined || !this.isBegun) return
     const state = await this.#ports.engine.readState(this.layers)
     await this.#ports.vault.saveStage(this.#membership.job, { updates: this.run.stats.updates, state })
   }

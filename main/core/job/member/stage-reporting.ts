@@ -58,7 +58,9 @@ export class StageReporting {
     if (!this.#ports.hostIsGone()) this.#ports.toHost({ type: 'progress', ...this.last })
   }
 
-  async regularly({ run, signal }: StageLife): Promise<void> {
+  /** @param missed - updates that others made before the stage began */
+  async regularly({ run, signal }: StageLife, missed: number): Promise<void> {
+    this.last = { ...this.last, updates: this.last.updates + missed }
     while (run !== undefined && !signal.aborted && !this.#ports.isFinished()) {
       await this.report(run)
       await this.#members.clock.sleep(reportEveryMs, signal)

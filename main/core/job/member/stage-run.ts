@@ -60,6 +60,8 @@ export class StageRun {
   readonly #order: BatchOrder
   #plan: Plan
   #drained: StageSummary | undefined
+  /** Updates that the pool had made under the plan when this stage began. */
+  #missed = 0
   /** A micro-batch may have got lost, or the engine failed: the stage cannot go on where it stands. */
   isBroken = false
 
@@ -127,6 +129,11 @@ export class StageRun {
     return this.#setup.assignment.from
   }
 
+  /** Updates that were made before this stage began. */
+  get #before(): number {
+    return this.#from.updates + this.#missed
+  }
+
   get #isRoot(): boolean {
     return this.#setup.position.stage === 0
   }
@@ -144,8 +151,10 @@ export class StageRun {
     }, this.#setup.hooks.onFailed)
   }
 
-  start(): void {
-    this.#stage.start()
+  /** @param missed - updates that the pool has made without this stage: it joins after them */
+  start(missed: number): void {
+    this.#missed = missed
+    this.#stage.start(missed)
   }
 
   /** Messages of the pipeline and of averaging. @throws BadMessageError, and then nothing has changed */
@@ -158,7 +167,7 @@ export class StageRun {
   async validate(samples: number): Promise<{ readonly tally: Tally; readonly updates: number }> {
     this.#requireRoot()
     const { tally, updates } = await this.#stage.evaluate(samples)
-    return { tally, updates: this.#from.updates + updates }
+    return { tally, updates: this.#before + updates }
   }
 
   /** Resolves when the cluster is empty, or may go on before it was. @throws BadMessageError when this is not a root */
@@ -198,7 +207,7 @@ export class StageRun {
     const { updates, samples, busyMs, dropped, maxStaleness, waitingFor, backwarded } = this.#stage.stats()
     const { averaged, abandoned, averagedSamples, waitingFor: ring } = this.#averaging.stats()
     return {
-      ...{ updates: this.#from.updates + updates, samples, averagedSamples },
+      ...{ updates: this.#before + updates, samples, averagedSamples },
       ...{ cursor: this.#cursorAt(backwarded), busyMs, dropped, maxStaleness },
       rounds: { averaged, abandoned },
       waitingFor: waitingFor === '' || this.#drained !== undefined ? ring : waitingFor,

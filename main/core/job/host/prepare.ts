@@ -90,9 +90,14 @@ async function nextLayout(host: HostState, signal: AbortSignal): Promise<Layout 
   host.enter('planning', 'measuring the ways between the PCs')
   await measure(host, signal)
   host.enter('planning', 'searching for the best plan')
+  const hasComeMeanwhile = isUnplanned(host)
   host.unplanned = undefined
-  return layoutFor(host, signal)
+  const layout = await layoutFor(host, signal)
+  // Whoever came while the others were measured has no ways yet.
+  return 'feasible' in layout && hasComeMeanwhile ? nextLayout(host, signal) : layout
 }
+
+const isUnplanned = ({ unplanned }: HostState): boolean => unplanned !== undefined
 
 /** Names a set of PCs: a plan for others is none for these. */
 export const whoIsWilling = ({ roll }: HostState): string =>

@@ -52,6 +52,8 @@ export class StateExchange {
   #model: Model = { layouts: [], vectors: 1 }
   #kept: readonly Kept[] = []
   #fetching: StateFetch | undefined
+  /** The engine is being read. */
+  #isKeeping = false
 
   constructor(ports: MemberPorts, membership: Membership) {
     this.#ports = ports
@@ -91,10 +93,16 @@ export class StateExchange {
     before: StageBefore | undefined,
     earlier: Promise<void>,
   ): Promise<void> {
-    await before?.stop('a new plan')
-    await earlier
-    this.open(assignment)
-    await this.keep(before?.run === undefined ? undefined : before.layers, assignment)
+    const layers = before?.run === undefined ? undefined : before.layers
+    this.#isKeeping = layers !== undefined && assignment.state.keeps
+    try {
+      await before?.stop('a new plan')
+      await earlier
+      this.open(assignment)
+      await this.keep(layers, assignment)
+    } finally {
+      this.#isKeeping = false
+    }
   }
 
   #add(of: number, { layers, values }: StateVector): void {
@@ -103,8 +111,9 @@ export class StateExchange {
     if (isNew) this.#kept = [...this.#kept, { ...heldOf({ layers, values }, this.#model.vectors), values }]
   }
 
+  /** Whether others may need what is here, or is about to be. */
   get isHolding(): boolean {
-    return this.#kept.length > 0
+    return this.#isKeeping || this.#kept.length > 0
   }
 
   #find(layers: LayerRange): Kept | undefined {

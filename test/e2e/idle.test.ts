@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
+import { demoBudgetsTask } from '../../main/agent/tasks/demo-budgets.ts'
 import { second } from '../../shared/units.ts'
 import { createFleet, digitsJob, gatherPool, type Peer } from './fleet.ts'
 
@@ -31,6 +32,13 @@ async function sharesOf(peers: readonly Peer[]): Promise<number[]> {
   return peers.map(({ pid }, index) => (processorSeconds(pid) - before[index]!) / seconds)
 }
 
+async function expectIdle(peers: readonly Peer[]): Promise<void> {
+  const shares = await sharesOf(peers)
+  const told = shares.map((share, index) => `${peers[index]!.name} ${(share * 100).toFixed(1)} %`)
+  console.info(`idle agents use of a core: ${told.join(', ')}`)
+  for (const share of shares) expect(share).toBeLessThan(promised)
+}
+
 // Other systems have no /proc to read the processor time of another process from.
 describe.skipIf(process.platform !== 'linux')('an agent that does not train', () => {
   it('uses less than 5 % of a core, alone, hosting, and joined', async () => {
@@ -38,9 +46,20 @@ describe.skipIf(process.platform !== 'linux')('an agent that does not train', ()
     const [, host, member] = peers as [Peer, Peer, Peer]
     await gatherPool(host, [member], digitsJob())
     await host.until('the member', ({ members }) => members.length === 2)
-    const shares = await sharesOf(peers)
-    const told = shares.map((share, index) => `${peers[index]!.name} ${(share * 100).toFixed(1)} %`)
-    console.info(`idle agents use of a core: ${told.join(', ')}`)
-    for (const share of shares) expect(share).toBeLessThan(promised)
+    await expectIdle(peers)
+  })
+
+  it('uses as little while it waits for one of four that was pulled out, and that all are needed for', async () => {
+    const names = ['one', 'two', 'three', 'four']
+    const budgets = await demoBudgetsTask({ model: 'digits-cnn', shape: [4] })
+    const start = (name: string, index: number) => fleet.start(name, { memoryBytes: budgets[index]! })
+    const [host, pulled, ...others] = (await Promise.all(names.map(start))) as [Peer, Peer, ...Peer[]]
+    const gathering = { peers: 4, clusters: 1, deadlineSeconds: 600, inviteHours: 24 }
+    await gatherPool(host, [pulled, ...others], digitsJob({ model: 'digits-cnn', gathering }))
+    await host.until('training', ({ phase, updates }) => phase === 'training' && updates > 0)
+    await pulled.kill()
+    const waits = /^waiting for members/
+    await host.until('waiting', ({ phase, text }) => phase === 'paused' && text.startsWith("waiting for members"))
+    await expectIdle([host, ...others])
   })
 })

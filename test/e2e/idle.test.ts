@@ -58,8 +58,10 @@ describe.skipIf(process.platform !== 'linux')('an agent that does not train', ()
     await gatherPool(host, [pulled, ...others], digitsJob({ model: 'digits-cnn', gathering }))
     await host.until('training', ({ phase, updates }) => phase === 'training' && updates > 0)
     await pulled.kill()
-    const waits = /^waiting for members/
-    await host.until('waiting', ({ phase, text }) => phase === 'paused' && text.startsWith("waiting for members"))
+    await host.until(
+      'waiting',
+      ({ phase, text }) => phase === 'paused' && text.startsWith('waiting for members'),
+    )
     await expectIdle([host, ...others])
   })
 })

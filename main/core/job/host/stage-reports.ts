@@ -67,7 +67,8 @@ function takeUp(host: HostState, { peer }: Enrolled, { plan: theirs, stage }: Re
   const plan = planOf(host)
   const cluster = positionOf(plan, peer)?.cluster ?? 0
   if (stage === 'finished') host.roll.mark([peer], 'finished')
-  const comesBack = !plan.active.includes(cluster) && isWholeAgain(host, cluster)
+  // Between two plans the next one decides.
+  const comesBack = !host.standsStill && !plan.active.includes(cluster) && isWholeAgain(host, cluster)
   // A deputy has counted on while we were not there: the next number is one that nobody had.
   if (theirs > plan.number) host.plan = { ...plan, number: theirs }
   if (comesBack) goOn(host, cluster)

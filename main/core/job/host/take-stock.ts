@@ -165,12 +165,16 @@ function layersOf(plan: Plan, peer: PeerId): LayerRange | undefined {
   return position && plan.layout.clusters[position.cluster]?.stages[position.stage]?.layers
 }
 
+/** Members take the numbers of the open stock. Before that plan what they say is of the numbers of an earlier stop. */
+const isHandedOut = ({ stock, phase, late }: HostState): boolean =>
+  stock.isOpen && (phase === 'preparing' || late.size > 0)
+
 /** A member holds the numbers of its part, for others, too. */
 export function noteTaken(host: HostState, peer: PeerId): void {
   const { plan, stock, roll } = host
   const layers = plan === undefined ? undefined : layersOf(plan, peer)
   // Of one that was started anew meanwhile it is a word of the program before.
-  if (!stock.isOpen || layers === undefined || roll.get(peer)?.state === 'joined') return
+  if (!isHandedOut(host) || layers === undefined || roll.get(peer)?.state === 'joined') return
   if (stock.holds(peer, layers)) return
   stock.add(peer, layers)
   tellHolders(host)
@@ -190,8 +194,8 @@ function tellHolders(host: HostState): void {
   stock.isTelling = true
   void ports.clock.sleep(tellAfterMs).then(() => {
     stock.isTelling = false
-    const { plan, phase } = host
-    if ((phase !== 'preparing' && host.late.size === 0) || plan === undefined) return
+    const { plan } = host
+    if (!isHandedOut(host) || plan === undefined) return
     const stages = plan.layout.clusters.flatMap((cluster) => cluster.stages)
     const taking = stages.filter(({ peer, layers }) => !stock.holds(peer, layers)).map(({ peer }) => peer)
     host.broadcast({ type: 'state-holders', of: stock.of, donors: stock.donors(ports.links.self) }, taking)

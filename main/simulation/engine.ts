@@ -11,6 +11,8 @@ export interface SimulatedEngineSettings {
   /** Of one micro-batch, before chance. */
   readonly forwardMs: Millis
   readonly backwardMs: Millis
+  /** Of any call that computes, beside that. */
+  readonly callMs: Millis
   /** How much longer than that this time. */
   readonly drawFactor: () => number
   /** What goes from stage to stage; always the same. */
@@ -66,19 +68,21 @@ export class SimulatedEngine implements StageEngine {
   }
 
   forward({ microBatch }: { microBatch: number }): Promise<HostTensor> {
-    return this.#work('forward', microBatch, [this.#settings.forwardMs, this.#settings.tensor])
+    const { forwardMs, callMs, tensor } = this.#settings
+    return this.#work('forward', microBatch, [forwardMs + callMs, tensor])
   }
 
   forwardLoss({ microBatch }: { microBatch: number }) {
-    const { forwardMs, backwardMs } = this.#settings
+    const { forwardMs, backwardMs, callMs } = this.#settings
     return this.#work('loss', microBatch, [
-      forwardMs + backwardMs,
+      forwardMs + backwardMs + callMs,
       { tally, inputGradient: this.#inputGradient() },
     ])
   }
 
   backward(microBatch: number): Promise<HostTensor | undefined> {
-    return this.#work('backward', microBatch, [this.#settings.backwardMs, this.#inputGradient()])
+    const { backwardMs, callMs } = this.#settings
+    return this.#work('backward', microBatch, [backwardMs + callMs, this.#inputGradient()])
   }
 
   readState(layers: LayerRange): Promise<StateVector> {
@@ -91,7 +95,7 @@ export class SimulatedEngine implements StageEngine {
   addToState = () => this.#call(0, undefined)
   writeOptimizer = () => this.#call(0, undefined)
   unload = () => this.#call(0, undefined)
-  update = () => this.#call(0, { applied: true, gradientNorm: 1 })
+  update = () => this.#call(this.#settings.callMs, { applied: true, gradientNorm: 1 })
   readOptimizer = () => this.#call(0, { updates: 0, moments: [] })
   memory = () => this.#call(0, { tensors: 0, bytes: 0, peakBytes: 0 })
   infer = () => Promise.reject(new InvariantError('a simulated engine judges nothing'))

@@ -210,11 +210,12 @@ export class SimulatedPool {
     const { f } = this.#cost.sums
     const flops = this.#settings.profile.microBatch * ((f[layers[1]] ?? 0) - (f[layers[0]] ?? 0))
     const forward = flops / (this.#cost.pool.peers[place]?.flopsPerSecond ?? 0)
-    const whole = this.#cost.computeSeconds({ peer: place, layers, recompute })
+    const whole = this.#cost.workSeconds({ peer: place, layers, recompute })
     const codingMs = (sides[0].codingMs + sides[1].codingMs) / 2
     return {
       forwardMs: forward * second + codingMs,
       backwardMs: (whole - forward) * second + codingMs,
+      callMs: (this.#cost.pool.peers[place]?.callSeconds ?? 0) * second,
     }
   }
 

@@ -77,3 +77,38 @@ describe('a pause', () => {
     expect(await scenario.end(scenario.host)).toMatchObject({ outcome: 'finished', lostSamples: 0 })
   })
 })
+
+describe('two PCs of a cluster that lose each other', () => {
+  /** A single cluster, two PCs of it side by side that are not the host's. */
+  async function parted() {
+    const scenario = await poolOf(4, 26_500, 1)
+    await scenario.until(({ updates }) => updates >= 20)
+    const { plan } = scenario.host.participation.view()
+    const names = plan!.layout.clusters[0]!.stages.map(({ peer }) => peer)
+    const at = names.findIndex(
+      (name, index) => name !== 'host' && ![undefined, 'host'].includes(names[index + 1]),
+    )
+    const [one, other] = [names[at]!, names[at + 1]!]
+    await scenario.clock.runUntil(scenario.network.part(one, other))
+    return { scenario, one, other }
+  }
+  const said = ({ host }: Scenario) => host.participation.view().log.map(({ text }) => text)
+
+  it('for a moment train again within five seconds, and nobody leaves', async () => {
+    const { scenario } = await parted()
+    scenario.network.mend()
+    const stood = trained(scenario)
+    await scenario.clock.advance(5 * second)
+    expect(trained(scenario)).toBeGreaterThan(stood + 200)
+    expect(
+      said(scenario).filter((text) => text.includes('missed a PC of its cluster')).length,
+    ).toBeGreaterThan(0)
+    expect(said(scenario).filter((text) => /is gone|leaves/.test(text))).toEqual([])
+  })
+
+  it('for good are planned around: one of them goes', async () => {
+    const { scenario } = await parted()
+    await scenario.clock.advance(60 * second)
+    expect(said(scenario).some((text) => /is gone: .*cannot be reached/.test(text))).toBe(true)
+  })
+})

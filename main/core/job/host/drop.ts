@@ -2,10 +2,13 @@
 import type { PeerId } from '../../../../shared/ids.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import { clusterName } from '../../../../shared/plan/words.ts'
+import { minute } from '../../../../shared/units.ts'
 import { activePeers, peersOf, planOf, positionOf, withActive } from '../plan-in-force.ts'
 import type { HostState } from './host-state.ts'
 import { giveUpLate } from './late.ts'
 import { forgetHolder } from './take-stock.ts'
+
+const breaksAgainAfterMs = minute
 
 /** From now on these clusters train. */
 export function activate(host: HostState, active: readonly number[], reason: string): void {
@@ -40,16 +43,22 @@ const isRunning = ({ trainingSinceMs, phase, plan }: HostState): boolean =>
   trainingSinceMs !== undefined && phase !== 'preparing' && phase !== 'ended' && plan !== undefined
 
 function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId): void {
-  const others = peersOf(plan, cluster).filter((other) => other !== peer && host.roll.isPresent(other))
   const why = `its cluster lost ${host.roll.nameOf(peer)}`
   host.held.delete(cluster)
   if (giveUpLate(host, peer, why)) host.log.say(`${clusterName(cluster)} does not begin: ${why}`, 'warn')
   host.unplanned = `${host.roll.nameOf(peer)} is gone`
+  const others = peersOf(plan, cluster).filter((other) => other !== peer && host.roll.isPresent(other))
+  stopCluster(host, cluster, others, why)
+}
+
+/** @param others - of its members, those who are there */
+function stopCluster(host: HostState, cluster: number, others: readonly PeerId[], why: string): void {
+  const { active } = planOf(host)
   host.roll.mark(others, 'idle', why)
   // Each of them says what it still holds when it hears of it.
   for (const other of others) host.roll.forgetStage(other)
-  if (!plan.active.includes(cluster)) return
-  const left = plan.active.filter((other) => other !== cluster)
+  if (!active.includes(cluster)) return
+  const left = active.filter((other) => other !== cluster)
   host.log.say(
     left.length === 0
       ? 'no whole cluster is left'
@@ -57,6 +66,24 @@ function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId)
     'warn',
   )
   activate(host, left, why)
+}
+
+/**
+ * A stage cannot go on where it stands, though nobody is gone: two PCs of a cluster lost each other for a moment. Its cluster
+ * stops, and the next plan may be the same. Where that happens again soon, the PC has to go until its way is good.
+ */
+export function noteBroken(host: HostState, peer: PeerId): void {
+  const { plan, phase, ports, brokeAtMs, roll } = host
+  const cluster = plan === undefined ? undefined : positionOf(plan, peer)?.cluster
+  if (plan === undefined || cluster === undefined) return
+  const isNew = ports.clock.now() - (brokeAtMs.get(peer) ?? -Infinity) >= breaksAgainAfterMs
+  if (phase !== 'training' || !plan.active.includes(cluster) || !isNew) return
+  brokeAtMs.set(peer, ports.clock.now())
+  const why = `${roll.nameOf(peer)} missed a PC of its cluster`
+  host.log.say(why, 'warn')
+  host.unplanned = why
+  const members = peersOf(plan, cluster).filter((one) => roll.isPresent(one))
+  stopCluster(host, cluster, members, why)
 }
 
 const othersGoOn = (many: number): string => (many === 1 ? 'one other goes on' : `${many} others go on`)

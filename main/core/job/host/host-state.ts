@@ -122,6 +122,8 @@ export class HostState {
   readonly late = new Set<number>()
   /** How long it took last time until every stage of a plan was ready. */
   handOutMs: Millis = 0
+  /** When a stage last could not go on though nobody was gone. */
+  readonly brokeAtMs = new Map<PeerId, Millis>()
   /** Peers that the host sent away; they may not come back. */
   readonly removed = new Set<PeerId>()
   /** Samples judged while the training went on. */

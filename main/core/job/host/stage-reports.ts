@@ -5,6 +5,7 @@ import { clusterName } from '../../../../shared/plan/words.ts'
 import { peersOf, planOf, positionOf } from '../plan-in-force.ts'
 import { bringIn } from './begin.ts'
 import { noteCursor } from './books.ts'
+import { noteBroken } from './drop.ts'
 import { activate } from './drop.ts'
 import { refuse, refusalOf, sendRoster } from './gather.ts'
 import type { HostState } from './host-state.ts'
@@ -35,6 +36,7 @@ function take(host: HostState, entry: Enrolled, said: Report): void {
   const holds = holdsStage(host, peer, said)
   entry.layout = holds ? said.layout : undefined
   if (said.layout === host.layoutNumber) noteCursor(host, peer, said.cursor)
+  if (said.stage === 'broken' && said.layout === host.layoutNumber) noteBroken(host, peer)
   if (wasLost) comeIn(host, entry, holds)
   if (holds) takeUp(host, entry, said)
   if (said.pausing) notePause(host, peer)

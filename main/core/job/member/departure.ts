@@ -25,6 +25,8 @@ export interface DeparturePorts {
   /** Nobody is there who could take over. */
   readonly hostIsGone: () => boolean
   readonly send: (header: HeaderToHost) => Promise<void>
+  /** Our stage cannot go on where it stands. */
+  readonly tellBroken: () => void
   readonly background: (work: Promise<unknown>) => void
   readonly end: (outcome: Outcome) => void
 }
@@ -34,6 +36,8 @@ export interface DeparturePorts {
  * too, and the cluster stands still for as long as we wait.
  */
 const unreachableForMs = 6 * second
+/** A host that misses the neighbour, too, knows by then. Else it hears that our stage cannot go on. */
+const noticedWithinMs = 2 * second
 
 export class Departure {
   readonly #ports: DeparturePorts
@@ -62,11 +66,15 @@ export class Departure {
 
   /** Unless the host has changed the plan soon. When the neighbour can be reached again, this PC comes back. */
   goWithoutNeighbour(reason: string, isStillNeeded: () => boolean): void {
-    const { background, clock, signal } = this.#ports
-    const go = () => {
-      if (isStillNeeded()) this.go({ outcome: 'stopped', code: 'neighbour-lost', reason })
-    }
-    background(clock.sleep(unreachableForMs, signal).then(go))
+    this.#ports.background(this.#withoutNeighbour(reason, isStillNeeded))
+  }
+
+  async #withoutNeighbour(reason: string, isStillNeeded: () => boolean): Promise<void> {
+    const { clock, signal, tellBroken } = this.#ports
+    await clock.sleep(noticedWithinMs, signal)
+    if (isStillNeeded()) tellBroken()
+    await clock.sleep(unreachableForMs - noticedWithinMs, signal)
+    if (isStillNeeded()) this.go({ outcome: 'stopped', code: 'neighbour-lost', reason })
   }
 
   /** Tell the host and end. */

@@ -80,7 +80,7 @@ export class Member {
     this.departure = new Departure({
       ...{ clock: ports.clock, signal: this.#life.signal, log: this.log, background: this.#post.background },
       ...{ state: () => this.state, hostIsGone: () => this.withoutHost.isGone },
-      holding: () => this.numbers.isHolding,
+      ...{ holding: () => this.numbers.isHolding, tellBroken: this.#tellWhatIsHeld.bind(this) },
       ...{ become: this.#become.bind(this), end: this.end.bind(this), send: this.#post.send },
     })
     this.withoutHost = new WithoutHost(this.#withoutHostPorts())

@@ -201,10 +201,9 @@ export const statePiece = message('state-piece', {
   ...{ of: planNumber, layers: layerRange, offset: count, checksum, whole: checksum },
 })
 export const stateRefused = message('state-refused', { of: planNumber, layers: layerRange, refusal })
-/** Host to all: the stages are ready, go; what was kept for others may be let go. */
 /**
- * Host to members: begin. `made`: the pool has made so many updates under the plan, and this cluster joins it there.
- * `giving`: others still take their numbers; without it nobody does any more.
+ * Host to members: the stages are ready, go. `made`: the pool has made so many updates under the plan, and this cluster
+ * joins it there. `giving`: others still take their numbers; without it what was kept for them may be let go.
  */
 export const start = message('start', { made: z.int().min(0).optional(), giving: z.boolean().optional() })
 

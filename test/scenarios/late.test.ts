@@ -44,10 +44,13 @@ async function joined(updates: number, { memoryBytes = 200_000, withinMs = lateM
   return { scenario, newcomer, partners, other: other!, cluster }
 }
 
-function expectEachOnce({ taught }: Scenario, { samples }: { readonly samples: number }): void {
-  const given = [...taught.values()]
+/** The run ends at its target, nothing is lost, and no row came twice in an epoch. */
+async function expectAllTrained(scenario: Scenario, updates: number): Promise<void> {
+  const result = await scenario.end(scenario.host)
+  expect(result).toMatchObject({ outcome: 'finished', updates, lostSamples: 0, doubledSamples: 0 })
+  const given = [...scenario.taught.values()]
   for (const rows of given) expect(new Set(rows).size).toBe(rows.length)
-  expect(given.reduce((sum, rows) => sum + rows.length, 0)).toBe(samples)
+  expect(given.reduce((sum, rows) => sum + rows.length, 0)).toBe(result.samples)
 }
 
 describe('a plan with a newcomer whose numbers are still on their way', () => {
@@ -61,9 +64,7 @@ describe('a plan with a newcomer whose numbers are still on their way', () => {
     expect(updates).toBeGreaterThan(before.updates)
     expect(other.participation.own().samples).toBeGreaterThan(own.samples)
     expect(plan!.active).toEqual([0, 1])
-    const result = await scenario.end(scenario.host)
-    expect(result).toMatchObject({ outcome: 'finished', updates: 300, lostSamples: 0, doubledSamples: 0 })
-    expectEachOnce(scenario, result)
+    await expectAllTrained(scenario, 300)
     expect(memberOf(scenario, 'late').updates).toBe(300)
   })
 
@@ -99,9 +100,7 @@ describe('a plan with a newcomer whose numbers are still on their way', () => {
     expect(said(scenario)).toContain(`${clusterName(cluster)} does not begin: its cluster lost late`)
     const again = await scenario.comeBack('late', 200_000)
     await scenario.until(() => again.participation.own().state === 'training')
-    const result = await scenario.end(scenario.host)
-    expect(result).toMatchObject({ outcome: 'finished', updates: 400, lostSamples: 0, doubledSamples: 0 })
-    expectEachOnce(scenario, result)
+    await expectAllTrained(scenario, 400)
   })
 
   it('is planned around when its owner pauses it meanwhile, and joins when that is over', async () => {
@@ -113,34 +112,26 @@ describe('a plan with a newcomer whose numbers are still on their way', () => {
     expect(viewOf(scenario).phase).toBe('training')
     newcomer.participation.resume()
     await scenario.until(() => newcomer.participation.own().state === 'training')
-    const result = await scenario.end(scenario.host)
-    expect(result).toMatchObject({ outcome: 'finished', updates: 600, lostSamples: 0, doubledSamples: 0 })
-    expectEachOnce(scenario, result)
+    await expectAllTrained(scenario, 600)
   })
 
   it('lets it leave at once, for nobody needs what it took', async () => {
     const { scenario, newcomer } = await joined(300)
     newcomer.participation.leave()
     await scenario.end(newcomer)
-    const result = await scenario.end(scenario.host)
-    expect(result).toMatchObject({ outcome: 'finished', updates: 300, lostSamples: 0, doubledSamples: 0 })
-    expectEachOnce(scenario, result)
+    await expectAllTrained(scenario, 300)
   })
 
   it('takes over what a PC knows that leaves while others still take theirs', async () => {
     const { scenario, other } = await joined(300)
     other.participation.leave()
     await scenario.end(other)
-    const result = await scenario.end(scenario.host)
-    expect(result).toMatchObject({ outcome: 'finished', updates: 300, lostSamples: 0, doubledSamples: 0 })
-    expectEachOnce(scenario, result)
+    await expectAllTrained(scenario, 300)
   })
 
   it('ends at the target though it never joined', async () => {
     const { scenario } = await joined(50)
-    const result = await scenario.end(scenario.host)
-    expect(result).toMatchObject({ outcome: 'finished', updates: 50, lostSamples: 0, doubledSamples: 0 })
-    expectEachOnce(scenario, result)
+    await expectAllTrained(scenario, 50)
   })
 
   it('is taken up by a host that comes back after it got ready', async () => {

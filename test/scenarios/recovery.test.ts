@@ -106,6 +106,20 @@ describe('two PCs of a cluster that lose each other', () => {
     expect(said(scenario).filter((text) => /is gone|leaves/.test(text))).toEqual([])
   })
 
+  it('while one of them pauses train again when that is over', async () => {
+    const { scenario, one } = await parted()
+    const { participation } = scenario.members.find(({ name }) => name === one)!
+    await scenario.clock.advance(second) // the cluster is asked to empty itself when the host hears that it cannot
+    participation.pause()
+    scenario.network.mend()
+    await scenario.clock.advance(10 * second)
+    expect(participation.own()).toMatchObject({ state: 'paused', pausesByUs: true })
+    const stood = trained(scenario)
+    participation.resume()
+    await scenario.clock.advance(5 * second)
+    expect(trained(scenario)).toBeGreaterThan(stood + 200)
+  })
+
   it('for good are planned around: one of them goes', async () => {
     const { scenario } = await parted()
     await scenario.clock.advance(60 * second)

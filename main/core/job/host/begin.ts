@@ -43,7 +43,7 @@ export function beginLate(host: HostState): void {
   if (ready.length > 0 && late.size === 0) settle(host)
 }
 
-/** Until its PCs report, for themselves. */
+/** What is known of a late cluster's PCs until their own reports come. */
 function startAt({ plan, roll, hosted }: HostState, cluster: number, updates: number): void {
   for (const peer of plan === undefined ? [] : peersOf(plan, cluster)) {
     const entry = roll.get(peer)

@@ -8,6 +8,7 @@ import type { HostState } from './host-state.ts'
 import { giveUpLate } from './late.ts'
 import { forgetHolder } from './take-stock.ts'
 
+/** A stage that cannot go on twice within this has a bad way to its neighbour: another plan with both will not help. */
 const breaksAgainAfterMs = minute
 
 /** From now on these clusters train. */
@@ -44,7 +45,6 @@ const isRunning = ({ trainingSinceMs, phase, plan }: HostState): boolean =>
 
 function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId): void {
   const why = `its cluster lost ${host.roll.nameOf(peer)}`
-  host.held.delete(cluster)
   if (giveUpLate(host, peer, why)) host.log.say(`${clusterName(cluster)} does not begin: ${why}`, 'warn')
   host.unplanned = `${host.roll.nameOf(peer)} is gone`
   const others = peersOf(plan, cluster).filter((other) => other !== peer && host.roll.isPresent(other))
@@ -54,6 +54,8 @@ function dropCluster(host: HostState, plan: Plan, cluster: number, peer: PeerId)
 /** @param others - of its members, those who are there */
 function stopCluster(host: HostState, cluster: number, others: readonly PeerId[], why: string): void {
   const { active } = planOf(host)
+  // A pause of one of them ends in another plan: this cluster does not go on.
+  host.held.delete(cluster)
   host.roll.mark(others, 'idle', why)
   // Each of them says what it still holds when it hears of it.
   for (const other of others) host.roll.forgetStage(other)

@@ -56,10 +56,11 @@ export function noteHeld(host: HostState, peer: PeerId): void {
   const cluster = clusterOf(host, peer)
   if (cluster === undefined || !host.held.has(cluster)) return
   const plan = planOf(host)
+  // Said before: by the root, or by another member that rests.
+  if (!plan.active.includes(cluster)) return
   const why = whoPauses(host, askersOf(host, cluster))
   host.roll.mark(peersOf(plan, cluster), 'paused', why)
   host.log.say(`${clusterName(cluster)} waits: ${why}`, 'wait')
-  if (!plan.active.includes(cluster)) return
   const left = plan.active.filter((other) => other !== cluster)
   activate(host, left, why)
   if (left.length === 0) host.enter('paused', why)

@@ -36,6 +36,7 @@ export class OwnPause {
   readonly #round: EndOfRound
   /** Outlives every plan: one that is made meanwhile goes without this PC. */
   #asked = false
+  /** How many were asked for: one that was taken back meanwhile makes nobody rest. */
   #pauses = 0
   /** What the stage tells us. */
   readonly hooks: Pick<StageRunHooks, 'onUpdate' | 'onRound'> = {

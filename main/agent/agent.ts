@@ -107,7 +107,7 @@ function engineStarter(home: string, log: Log, threads: number) {
   const open = (backend: Backend) => openEngine(backend, threads)
   const choice = new EngineChoice({
     ...{ accelerators, onProcessor, open, log },
-    speedOf: (engine) => speedOf(home, engine, threads),
+    speedOf: async (engine) => (await speedOf(home, engine, threads)).flopsPerSecond,
   })
   return (backend: Backend | 'auto') => (backend === 'auto' ? choice.start() : open(backend))
 }

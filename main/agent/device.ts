@@ -2,11 +2,11 @@
 import { join } from 'node:path'
 import type { Settings } from '../../shared/settings.ts'
 import type { DeviceReport } from '../../shared/messages/wire.ts'
-import type { FlopsPerSecond } from '../../shared/units.ts'
 import { measureSpeed } from '../core/job/benchmark.ts'
+import { measureCalls } from '../core/job/call-cost.ts'
 import type { LentPc } from '../core/job/join-estimate.ts'
 import type { StageEngine } from '../core/ports.ts'
-import { createBenchmarkCache } from '../edge/device/benchmark-cache.ts'
+import { createBenchmarkCache, type EngineSpeed } from '../edge/device/benchmark-cache.ts'
 import { describeDevice, memoryBudget } from '../edge/device/device.ts'
 import type { AgentParts } from './agent-parts.ts'
 import { realClock } from './clock.ts'
@@ -21,10 +21,13 @@ export async function speedOf(
   home: string,
   engine: StageEngine,
   threadsSetting: number,
-): Promise<FlopsPerSecond> {
+): Promise<EngineSpeed> {
   const { cpuModel } = await describeDevice()
   const threads = await computingThreads(threadsSetting)
-  const measure = () => measureSpeed({ engine, clock: realClock })
+  const measure = async () => ({
+    flopsPerSecond: await measureSpeed({ engine, clock: realClock }),
+    callSeconds: await measureCalls({ engine, clock: realClock }),
+  })
   return cacheOf(home).speed({ backend: engine.backend, cpuModel, version, threads }, measure)
 }
 
@@ -40,7 +43,8 @@ export async function reportDevice(
     backend: engine.backend,
     memoryBytes: await memoryBudget({ setting: settings.limits.memoryBytes }),
     // What it can do in the share of the time that its owner allows.
-    flopsPerSecond: measured * settings.limits.computeShare,
+    flopsPerSecond: measured.flopsPerSecond * settings.limits.computeShare,
+    callSeconds: measured.callSeconds / settings.limits.computeShare,
   }
 }
 
@@ -59,7 +63,7 @@ export async function lentPc(parts: AgentParts): Promise<LentPc> {
   const caps = { uploadBytesPerSecond, downloadBytesPerSecond }
   if (known !== undefined) {
     const memoryBytes = await memoryBudget({ setting: limits.memoryBytes })
-    return { memoryBytes, flopsPerSecond: known * limits.computeShare, ...caps }
+    return { memoryBytes, flopsPerSecond: known.flopsPerSecond * limits.computeShare, ...caps }
   }
   const engine = await parts.startEngine()
   try {

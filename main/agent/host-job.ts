@@ -17,6 +17,7 @@ import type { FoundRun, HostedJobFile } from '../edge/store/hosted-runs.ts'
 import { loadModel } from '../edge/store/trained-models.ts'
 import type { AgentParts, EngineThread, HostedHere } from './agent-parts.ts'
 import { realClock } from './clock.ts'
+import { processorMs } from './processor.ts'
 import { computingThreads } from './computing-threads.ts'
 import { createDoor } from './job-door.ts'
 import { lendEngine } from './job-engine.ts'
@@ -91,7 +92,7 @@ async function openHosted(parts: AgentParts, file: HostedJobFile, run?: SavedRun
   const { peers, deadlineSeconds, clusters } = gathering
   const learning = await learningOf(parts)
   const participation = hostJob(
-    { links, clock: realClock, log, engine, restedMs, store, vault, plan },
+    { links, clock: realClock, log, engine, restedMs, processorMs, store, vault, plan },
     {
       ...{ job: key.jobId, spec, device, continueFrom, checkSecret: door.checkSecret, ...measured },
       ...(run === undefined ? {} : { resume: run }),
@@ -130,9 +131,13 @@ async function measuredHere(
   { graph, recipe }: JobSpec,
   { thread, device }: { thread: EngineThread; device: DeviceReport },
 ): Promise<Pick<HostedJob, 'layerFlops' | 'processors'>> {
-  const { memoryBytes } = device
-  const flopsPerSecond = device.flopsPerSecond / settings.limits.computeShare
-  const request = { engine: thread, clock: realClock, graph, recipe, memoryBytes, flopsPerSecond }
+  const { memoryBytes, callSeconds = 0 } = device
+  const { computeShare } = settings.limits
+  const request = {
+    ...{ engine: thread, clock: realClock, graph, recipe, memoryBytes },
+    // As measured, without rests.
+    ...{ flopsPerSecond: device.flopsPerSecond / computeShare, callSeconds: callSeconds * computeShare },
+  }
   // Each engine of them takes as many threads as ours.
   const processors = availableParallelism() / (await computingThreads(settings.engine.threads))
   try {

@@ -8,6 +8,7 @@ import { createMembership } from '../edge/identity/certificate.ts'
 import { jobIdOf } from '../edge/identity/job-key.ts'
 import type { AgentParts, CurrentJob } from './agent-parts.ts'
 import { realClock } from './clock.ts'
+import { processorMs } from './processor.ts'
 import { toldOfClone } from './cloned-identity.ts'
 import { lendEngine } from './job-engine.ts'
 
@@ -54,7 +55,7 @@ export async function joinJobOf(parts: AgentParts, link: string, nowMs: Millis):
     const { engine, device, restedMs, wake } = await lendEngine(parts, thread)
     const { job } = membership
     const request = { job, secret: invite.secret, device, addresses: [...swarm.addresses()].slice(0, 32) }
-    const ports = { links, clock: realClock, log, engine, restedMs, store, vault }
+    const ports = { links, clock: realClock, log, engine, restedMs, processorMs, store, vault }
     const participation = await requestAdmission(ports, {
       host: invite.host,
       request,

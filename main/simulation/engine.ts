@@ -5,12 +5,17 @@ import type { HostTensor } from '../../shared/tensor.ts'
 import type { Millis } from '../../shared/units.ts'
 import type { StageEngine, StateVector } from '../core/ports.ts'
 import type { SimulationClock } from './clock.ts'
+import type { Processors } from './shared-machine.ts'
 
 export interface SimulatedEngineSettings {
   readonly clock: SimulationClock
+  /** It computes on these, with others; absent: on its own. */
+  readonly processors?: Processors | undefined
   /** Of one micro-batch, before chance. */
   readonly forwardMs: Millis
   readonly backwardMs: Millis
+  /** Of any call that computes, beside that. */
+  readonly callMs: Millis
   /** How much longer than that this time. */
   readonly drawFactor: () => number
   /** What goes from stage to stage; always the same. */
@@ -35,6 +40,8 @@ export class SimulatedEngine implements StageEngine {
   readonly backend = 'simulated'
   readonly #settings: SimulatedEngineSettings
   #freeMs: Millis = 0
+  /** What was asked for, where it shares its processors. */
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(settings: SimulatedEngineSettings) {
     this.#settings = settings
@@ -42,7 +49,8 @@ export class SimulatedEngine implements StageEngine {
 
   /** After everything asked for before. */
   #call<T>(duration: Millis, result: T, done?: (beganMs: Millis) => void): Promise<T> {
-    const { clock } = this.#settings
+    const { clock, processors } = this.#settings
+    if (processors !== undefined) return this.#onShared(processors, duration, [result, done])
     const began = Math.max(clock.now(), this.#freeMs)
     this.#freeMs = began + duration
     if (this.#freeMs <= clock.now()) return Promise.resolve(result)
@@ -52,6 +60,18 @@ export class SimulatedEngine implements StageEngine {
         resolve(result)
       })
     })
+  }
+
+  async #onShared<T>(
+    processors: Processors,
+    duration: Millis,
+    [result, done]: [T, ((beganMs: Millis) => void) | undefined],
+  ): Promise<T> {
+    const turn = this.#last.then(() => (duration === 0 ? undefined : processors.work(duration)))
+    this.#last = turn
+    const began = await turn
+    if (began !== undefined) done?.(began)
+    return result
   }
 
   #work<T>(what: EngineCall['what'], microBatch: number, [usual, result]: [Millis, T]): Promise<T> {
@@ -66,19 +86,21 @@ export class SimulatedEngine implements StageEngine {
   }
 
   forward({ microBatch }: { microBatch: number }): Promise<HostTensor> {
-    return this.#work('forward', microBatch, [this.#settings.forwardMs, this.#settings.tensor])
+    const { forwardMs, callMs, tensor } = this.#settings
+    return this.#work('forward', microBatch, [forwardMs + callMs, tensor])
   }
 
   forwardLoss({ microBatch }: { microBatch: number }) {
-    const { forwardMs, backwardMs } = this.#settings
+    const { forwardMs, backwardMs, callMs } = this.#settings
     return this.#work('loss', microBatch, [
-      forwardMs + backwardMs,
+      forwardMs + backwardMs + callMs,
       { tally, inputGradient: this.#inputGradient() },
     ])
   }
 
   backward(microBatch: number): Promise<HostTensor | undefined> {
-    return this.#work('backward', microBatch, [this.#settings.backwardMs, this.#inputGradient()])
+    const { backwardMs, callMs } = this.#settings
+    return this.#work('backward', microBatch, [backwardMs + callMs, this.#inputGradient()])
   }
 
   readState(layers: LayerRange): Promise<StateVector> {
@@ -91,7 +113,7 @@ export class SimulatedEngine implements StageEngine {
   addToState = () => this.#call(0, undefined)
   writeOptimizer = () => this.#call(0, undefined)
   unload = () => this.#call(0, undefined)
-  update = () => this.#call(0, { applied: true, gradientNorm: 1 })
+  update = () => this.#call(this.#settings.callMs, { applied: true, gradientNorm: 1 })
   readOptimizer = () => this.#call(0, { updates: 0, moments: [] })
   memory = () => this.#call(0, { tensors: 0, bytes: 0, peakBytes: 0 })
   infer = () => Promise.reject(new InvariantError('a simulated engine judges nothing'))

@@ -1,6 +1,7 @@
 /** What is simulated: the pool and the model, the plan, and how uneven life is. */
 import type { Layout, Plan } from '../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../shared/plan/pool.ts'
+import type { SharedProcessors } from '../core/planner/plan-rate.ts'
 import type { Churn } from './churn.ts'
 import type { Watcher } from './simulated-pool.ts'
 import type { Stragglers } from './stragglers.ts'
@@ -20,5 +21,7 @@ export interface SimulationRequest {
   readonly churn?: Churn
   /** Each cluster ends after so many updates, as a job does; absent: none does. */
   readonly targetUpdates?: number
+  /** These participants are on one machine; absent: each has its own. */
+  readonly shared?: SharedProcessors
   readonly watch?: Watcher
 }

@@ -9,11 +9,13 @@ import { createRng, type Rng, seedFrom } from '../../shared/random.ts'
 import { type Bytes, type Millis, second } from '../../shared/units.ts'
 import { peersOf, ringsInForce, withActive } from '../core/job/plan-in-force.ts'
 import { codingSeconds, createCostModel, type CostModel } from '../core/planner/cost.ts'
+import type { SharedProcessors } from '../core/planner/plan-rate.ts'
 import { createSimulationClock, type SimulationClock } from './clock.ts'
 import { SimulatedEngine, type EngineCall } from './engine.ts'
 import { Meters } from './meters.ts'
 import { SimulatedNetwork, type Transfer } from './network.ts'
 import { job, Participant, type Seat } from './participant.ts'
+import { SharedMachine } from './shared-machine.ts'
 import { type StandIn, standInFor } from './stand-in.ts'
 import { drawFactor, type Stragglers } from './stragglers.ts'
 
@@ -28,6 +30,8 @@ export interface PoolSettings {
   readonly warmMs: Millis
   /** Each cluster ends after so many updates; absent: none does. */
   readonly targetUpdates?: number
+  /** These participants are on one machine; absent: each has its own. */
+  readonly shared?: SharedProcessors
   readonly watch?: Watcher
 }
 
@@ -69,6 +73,7 @@ export class SimulatedPool {
   readonly meters: Meters
   readonly #settings: PoolSettings
   readonly #cost: CostModel
+  readonly #machine: SharedMachine | undefined
   readonly #rngs = new Map<PeerId, Rng>()
   readonly #participants = new Map<PeerId, Participant>()
   readonly #sides = new Map<PeerId, Sides>()
@@ -81,19 +86,22 @@ export class SimulatedPool {
   #fault: Error | undefined
 
   constructor(settings: PoolSettings) {
-    const { pool, profile, seed, loss, warmMs, watch } = settings
+    const { pool, profile, seed, loss, warmMs, watch, shared } = settings
     this.#settings = settings
     this.#cost = createCostModel(pool, profile)
     this.#places = new Map(pool.peers.map(({ id }, place) => [id, place]))
     this.#standIn = standInFor(profile, 1)
     this.clock = createSimulationClock()
     this.meters = new Meters(warmMs)
+    const common = {
+      ...{ clock: this.clock, pool },
+      bodyBytes: (from: PeerId, message: WireMessage) => this.#bytesOf(from, message),
+    }
+    this.#machine = shared && new SharedMachine({ ...common, shared })
     this.network = new SimulatedNetwork({
-      clock: this.clock,
-      pool,
+      ...common,
       loss,
       rng: createRng(seedFrom(seed, 'loss')),
-      bodyBytes: (from, message) => this.#bytesOf(from, message),
       onTransfer: (transfer) => {
         if (transfer.message.header.type === 'parameters') this.#awaited.get(transfer.to)?.()
         watch?.transfer(transfer)
@@ -170,7 +178,7 @@ export class SimulatedPool {
     const rng = this.#rngs.get(peer) ?? createRng(seedFrom(seed, peer))
     this.#rngs.set(peer, rng)
     const engine = new SimulatedEngine({
-      clock: this.clock,
+      ...{ clock: this.clock, processors: this.#machine?.processorsOf(peer) },
       ...this.#durations(peer, { seat, recompute, sides }),
       drawFactor: () => drawFactor(stragglers, rng),
       tensor: this.#standIn.tensor,
@@ -182,7 +190,8 @@ export class SimulatedPool {
       },
     })
     const root = stages[0] ?? peer
-    const ports = { links: this.network.linksOf(peer), clock: this.clock, engine }
+    const own = this.network.linksOf(peer)
+    const ports = { links: this.#machine?.linksOf(own) ?? own, clock: this.clock, engine }
     const participant = new Participant(ports, {
       ...{ seat, profile, standIn: this.#standIn, targetUpdates },
       onEnd: () => {
@@ -210,11 +219,13 @@ export class SimulatedPool {
     const { f } = this.#cost.sums
     const flops = this.#settings.profile.microBatch * ((f[layers[1]] ?? 0) - (f[layers[0]] ?? 0))
     const forward = flops / (this.#cost.pool.peers[place]?.flopsPerSecond ?? 0)
-    const whole = this.#cost.computeSeconds({ peer: place, layers, recompute })
+    const whole = this.#cost.workSeconds({ peer: place, layers, recompute })
     const codingMs = (sides[0].codingMs + sides[1].codingMs) / 2
+    const crowded = this.#machine?.processorsOf(peer) && this.#machine.callMs
     return {
       forwardMs: forward * second + codingMs,
       backwardMs: (whole - forward) * second + codingMs,
+      callMs: crowded ?? (this.#cost.pool.peers[place]?.callSeconds ?? 0) * second,
     }
   }
 

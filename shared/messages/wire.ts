@@ -52,6 +52,8 @@ export const deviceReport = z.strictObject({
   backend: z.string().max(40),
   memoryBytes: z.number().positive(),
   flopsPerSecond: z.number().positive(),
+  /** Of each call of its engine, however little it computes; absent: not measured. */
+  callSeconds: z.number().min(0).max(60).optional(),
 })
 export type DeviceReport = z.infer<typeof deviceReport>
 
@@ -112,6 +114,15 @@ export const measureLinks = message('measure-links', { peers: z.array(peerId).ma
 /** Member to member: answer at once; one tensor of ballast in it. */
 export const probe = message('probe', { id: count })
 export const probeReply = message('probe-reply', { id: count })
+/** Host to those on its own machine, all at once: make calls and exchange small messages with this neighbour, then send `rehearsed`. */
+export const rehearse = message('rehearse', { peer: peerId, seconds: z.number().positive().max(10) })
+/** Passes of a tiny stage, then so many more with a message to and fro after each, and the processor's seconds of both. */
+export const rehearsed = message('rehearsed', {
+  passes: count,
+  passSeconds: amount,
+  exchanges: count,
+  exchangeSeconds: amount,
+})
 export const links = message('links', { links: z.array(linkReport).max(10_000) })
 /** Where a cluster stands in the data: of its share of an epoch the first so many rows are trained, and all of the epochs before. */
 const cursor = z.tuple([index, count])
@@ -312,7 +323,7 @@ export const jobEnded = message('job-ended', {
 
 const headers = [
   joinRequest, admitted, refused, jobSummaryRequest, jobSummary,
-  roster, measureLinks, probe, probeReply, links, assignment, replan, stageReport, standBy, stageReady, parameters, parametersRequest, start,
+  roster, measureLinks, probe, probeReply, links, rehearse, rehearsed, assignment, replan, stageReport, standBy, stageReady, parameters, parametersRequest, start,
   stateHolders, stateTaken, stateRequest, statePiece, stateRefused,
   shardRequest, shardPiece, shardRefused,
   activation, gradient, judged, endOfStream,

@@ -30,6 +30,8 @@ export const poolPeer = fieldsOf('a PC', {
   flopsPerSecond: amountOf('FLOPs a second', 1e20),
   uploadBytesPerSecond: bytesPerSecond,
   downloadBytesPerSecond: bytesPerSecond,
+  /** Of each call of its engine, however little it computes; absent: none. */
+  callSeconds: seconds.optional(),
   /** False: its engine always runs the forward pass again in the backward pass, unless it is a cluster's last. */
   keeps: z.boolean({ error: 'give true or false' }).optional(),
   /** Absent: always there. */

@@ -16,6 +16,7 @@ import { runPool, type DemoPeer } from '../../main/cli/demo/pool-run.ts'
 import type { EndedJob } from '../../main/cli/follow.ts'
 import { InvalidInputError, InvariantError } from '../../shared/errors.ts'
 import { jobFile, type JobFile } from '../../shared/job/spec.ts'
+import { peerId } from '../../shared/ids.ts'
 import { plan } from '../../shared/plan/plan.ts'
 import { modelProfile, pool as poolSchema } from '../../shared/plan/pool.ts'
 import { createRng, nextInt } from '../../shared/random.ts'
@@ -32,6 +33,11 @@ const samples = 1024
 const longestMinutes = 60
 
 const figures = z.object({ samplesPerSecond: z.number() })
+const sharedProcessors = z.object({
+  peers: z.array(peerId).transform((peers) => new Set(peers)),
+  processors: z.number(),
+  crowd: z.object({ callSeconds: z.number(), exchangeSeconds: z.number() }).optional(),
+})
 const report = z.object({
   updates: z.number(),
   plan,
@@ -39,6 +45,7 @@ const report = z.object({
     forecast: figures,
     truth: figures,
     ground: z.object({ pool: poolSchema, profile: modelProfile }),
+    shared: sharedProcessors.nullable(),
   }),
 })
 
@@ -81,29 +88,31 @@ const reportOf = async ({ name, result }: EndedJob) => {
 type Report = z.infer<typeof report>
 
 /** Samples a second of the same pool and plan in the simulator, for as many updates. */
-async function simulatedRate({ updates, plan: inForce, comparison: { ground } }: Report): Promise<number> {
+async function simulatedRate({ updates, plan: inForce, comparison }: Report): Promise<number> {
+  const { ground, shared } = comparison
   const { pool } = ground
   const profile = { ...ground.profile, accumulate: inForce.accumulate }
   const { samples, endedSeconds } = await simulate({
     ...{ pool, profile, layout: inForce.layout, schedule: () => inForce, targetUpdates: updates },
     ...{ seed: 0, minutes: longestMinutes, stragglers: noStragglers, loss: 0 },
+    ...(shared && { shared }),
   })
   if (endedSeconds === undefined) throw new InvariantError('the simulated job did not end in time')
   return samples / endedSeconds
 }
 
-async function figuresOf(ended: EndedJob, isShaped: boolean): Promise<Record<string, number>> {
+async function figuresOf(ended: EndedJob): Promise<Record<string, number>> {
   const found = await reportOf(ended)
   const { forecast, truth } = found.comparison
   const [promised, measured] = [forecast.samplesPerSecond, truth.samplesPerSecond]
-  const plain = {
+  const simulated = await simulatedRate(found)
+  return {
     'promised samples/s': promised,
     'measured samples/s': measured,
     'measured / promised': measured / promised,
+    'simulated samples/s': simulated,
+    'measured / simulated': measured / simulated,
   }
-  if (!isShaped) return plain
-  const simulated = await simulatedRate(found)
-  return { ...plain, 'simulated samples/s': simulated, 'measured / simulated': measured / simulated }
 }
 
 /** Who holds what, in one line. */
@@ -170,7 +179,7 @@ export async function benchForecast(only: readonly string[] = []): Promise<Recor
     try {
       const ended = await run(folder)
       process.stderr.write(`${name}: ${planInWords(ended)}, ${ended.result.seconds.toFixed(1)} s\n`)
-      for (const [figure, value] of Object.entries(await figuresOf(ended, shaped)))
+      for (const [figure, value] of Object.entries(await figuresOf(ended)))
         found[`${name}: ${figure}`] = value
     } finally {
       if (process.env['KEEP'] === undefined) await rm(folder, { recursive: true, force: true })

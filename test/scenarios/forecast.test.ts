@@ -10,6 +10,10 @@ interface Compared {
 interface Comparison {
   readonly forecast: Compared
   readonly truth: Compared
+  readonly shared: {
+    readonly peers: readonly string[]
+    readonly crowd?: { readonly callSeconds: number; readonly exchangeSeconds: number }
+  } | null
   readonly peers: readonly { readonly peer: string; readonly slower: number }[]
 }
 
@@ -42,6 +46,18 @@ describe('at the end of a run', () => {
         rates: [Math.max(0.01, truth.samplesPerSecond / forecast.samplesPerSecond)],
       },
     ])
+  })
+
+  it('agents of one machine have rehearsed together, and what they took is no lesson of their PC', async () => {
+    const processors = 1
+    const { comparison, taught } = await run({ memories: [49_500, 49_500], clusters: 1, processors })
+    const { peers, crowd } = comparison.shared ?? {}
+    expect(peers).toEqual(['host', 'pc-1'])
+    // Engine calls of 4 ms, on a machine that says it worked all the time.
+    expect(crowd?.callSeconds).toBeCloseTo(0.004, 3)
+    expect(crowd?.exchangeSeconds).toBeGreaterThan(0.002)
+    expect(comparison.peers.length).toBeGreaterThan(0)
+    expect(taught).toEqual([nothingLearned])
   })
 
   it('the next forecast is nearer', async () => {

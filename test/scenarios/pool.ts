@@ -99,6 +99,8 @@ export interface ScenarioSettings {
   readonly skewOf?: (name: string) => Skew
   /** What each PC's benchmark says; default 1e9. */
   readonly flopsPerSecond?: number
+  /** All of them are agents of one machine with so many processors; default each has its own. */
+  readonly processors?: number
   /** What the host knows of its PCs from earlier jobs, and hears at the end of this one. */
   readonly learning?: Pick<HostedJob, 'learned' | 'onLearned'>
   /** PCs whose disk takes no more. */
@@ -158,6 +160,9 @@ const shardStore = ({ seed, data }: JobSpec, taught: Taught): ShardStore => ({
 })
 
 const delayOf = ({ delayMs = [1, 5] }: ScenarioSettings) => delayMs
+const addressesIn = ({ processors }: ScenarioSettings) =>
+  processors === undefined ? [] : ['/ip4/127.0.0.1/tcp/4001']
+const processorsOf = ({ processors }: ScenarioSettings) => (processors === undefined ? {} : { processors })
 const lineOf = ({ uploadBytesPerSecond }: ScenarioSettings) =>
   uploadBytesPerSecond === undefined ? {} : { uploadBytesPerSecond }
 const awaitedBy = ({ awaits, memories }: ScenarioSettings) => awaits ?? memories.length
@@ -233,6 +238,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
       store: shardStore(spec, taught),
       vault,
       savedStages,
+      processorMs: () => clock.now(),
     }
   }
 
@@ -250,6 +256,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     continueFrom,
     ...(settings.resume === undefined ? {} : { resume: settings.resume }),
     ...settings.learning,
+    ...processorsOf(settings),
     issueCertificate: (peer) =>
       Promise.resolve({ job, peer, role: 'member', expiresAt: 1, signature: '0'.repeat(128) }),
     checkSecret: (secret) => (secret === 'secret' ? undefined : 'wrong-secret'),
@@ -268,7 +275,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
     const ports = portsOf(name)
     const admission = requestAdmission(ports, {
       host: 'host',
-      request: { job, secret: 'secret', device: device(name, memoryBytes), addresses: [] },
+      request: { job, secret: 'secret', device: device(name, memoryBytes), addresses: addressesIn(settings) },
       signal: new AbortController().signal,
       onAdmitted: () =>
         joinJob(

@@ -42,6 +42,8 @@ describe('the messages between agents', () => {
           'proceed',
           'progress',
           'refused',
+          'rehearse',
+          'rehearsed',
           'replan',
         ],
         ...['resume-request', 'roster', 'round-abandoned', 'round-held', 'round-ready', 'round-whole'],

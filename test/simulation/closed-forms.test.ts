@@ -22,6 +22,14 @@ describe('a cluster of three', () => {
     expect(stages.map(({ busyShare }) => Number(busyShare.toFixed(2)))).toEqual([0.5, 1, 0.33])
   })
 
+  it('counts what each call of an engine costs: two a micro-batch, one at the end, and the update’s', async () => {
+    // A = 2: 1 s of work and 2.5 calls of 0.4 s; then the leaf with 1.5 of 1 s.
+    const middle = poolOf([{}, { flopsPerSecond: 400, callSeconds: 0.4 }, {}])
+    nearly((await run({ pool: middle, profile, layout: rows(middle, profile) })).samplesPerSecond, 10 / 2)
+    const leaf = poolOf([{}, {}, { flopsPerSecond: 400, callSeconds: 1 }])
+    nearly((await run({ pool: leaf, profile, layout: rows(leaf, profile) })).samplesPerSecond, 10 / 2.5)
+  })
+
   it('is as fast as the upload that carries activations down and gradients up', async () => {
     const pool = poolOf([{}, { uploadBytesPerSecond: 2000 }, {}])
     // b·(100 + 100) bytes a micro-batch.

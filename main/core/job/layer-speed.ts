@@ -18,6 +18,7 @@ import {
 } from '../../../shared/units.ts'
 import { initialState } from '../model/initial-state.ts'
 import { profileOf } from '../model/profile.ts'
+import { callsPerMicroBatch } from '../planner/cost.ts'
 import type { Clock, StageEngine } from '../ports.ts'
 import { makeBatch } from './benchmark.ts'
 import { alwaysRecomputes } from './measured-pool.ts'
@@ -31,6 +32,9 @@ const budgetMs: Millis = 100
 /** Updates are made once in so many micro-batches, where the recipe leaves it to the plan. */
 const usualAccumulate = 4
 
+/** Of the time of calls that hardly compute anything, so much is work. */
+const leastWork = 0.05
+
 export interface LayerSpeedRequest {
   /** Has no stage yet, and has none afterwards. */
   readonly engine: StageEngine
@@ -39,15 +43,17 @@ export interface LayerSpeedRequest {
   readonly recipe: Recipe
   /** Nothing that takes more is loaded, a single layer apart. */
   readonly memoryBytes: Bytes
-  /** As the engine's benchmark has it. */
+  /** As the engine's benchmark has them. */
   readonly flopsPerSecond: FlopsPerSecond
+  /** Of each call; the plan counts it a stage. */
+  readonly callSeconds: Seconds
 }
 
 /**
  * FLOPs of a sample's forward pass through each layer, as many as the benchmark's engine does in the time that the layer
- * takes, forward, backward and its part of an update. Layers of one kind and size are measured once. Runs of layers as
- * long as memory has room for are measured as a whole, too, and what they take is shared out among their layers: what a
- * call costs, a stage pays once.
+ * takes, forward, backward and its part of an update, without what the calls cost. Layers of one kind and size are
+ * measured once. Runs of layers as long as memory has room for are measured as a whole, too, and what they take is shared
+ * out among their layers.
  *
  * @throws what the engine throws
  */
@@ -136,7 +142,10 @@ function createTimer(request: LayerSpeedRequest, profile: ModelProfile): Timer {
     })
     await engine.writeState(initialState(graph, layers, 0))
     const [passMs = 0, updateMs = 0] = await medianMs(clock, [pass, () => engine.update()])
-    return Math.max(passMs + updateMs / accumulate, Number.EPSILON) / second / samples
+    const tookMs = passMs + updateMs / accumulate
+    const calls = callsPerMicroBatch({ accumulate }, to === graph.layers.length)
+    const workMs = tookMs - calls * request.callSeconds * second
+    return Math.max(workMs, leastWork * tookMs, Number.EPSILON) / second / samples
   }
 }
 

@@ -1,6 +1,7 @@
 /** Forecasts that learn: each job's end corrects what is expected of its PCs, and how far a forecast may be off. */
 import type { PeerId } from '../../../shared/ids.ts'
 import { type Learned, mostLearnedPeers, mostLearnedRates } from '../../../shared/job/learned.ts'
+import type { SharedProcessors } from '../planner/plan-rate.ts'
 import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
 import type { Seconds } from '../../../shared/units.ts'
 
@@ -11,6 +12,8 @@ export interface PlanForecast {
   /** The PCs and ways as measured and corrected, the model's layers as measured. */
   readonly ground: { readonly pool: Pool; readonly profile: ModelProfile }
   readonly secondsPerJudged: Seconds
+  /** Agents of one machine: their engines' times tell of each other's work. */
+  readonly shared: SharedProcessors | undefined
   /** When it was made: seconds and samples of the training so far, and samples judged in between. */
   readonly from: { readonly seconds: number; readonly samples: number; readonly judged: number }
 }
@@ -22,10 +25,27 @@ export interface PeerTruth {
   readonly slower: number
 }
 
+/** How much of a job a PC was there for. */
+export interface PeerAttendance {
+  readonly peer: PeerId
+  /** 0 to 1. */
+  readonly share: number
+}
+
+/** What a job that ended says. */
+export interface Lesson {
+  readonly speeds: readonly PeerTruth[]
+  readonly attendance: readonly PeerAttendance[]
+  /** Samples a second measured over forecast; undefined: the job was too short to tell, or no guide for others. */
+  readonly rate: number | undefined
+}
+
 /** Half of what a later job says is taken over: one evening is not the rule. */
 const weightOfNews = 0.5
 const leastSlower = 0.05
 const mostSlower = 20
+/** It may have been a bad week; a plan without anybody is none. */
+const leastReliability = 0.05
 /** So many jobs before their spread says more than a guess. */
 const enoughRates = 3
 /** What a plan does not know: rounds at the end, validation, a PC that is busy with something else. */
@@ -39,28 +59,50 @@ export function slownessOf({ peers }: Learned, peer: PeerId): number {
   return peers.find((known) => known.peer === peer)?.slower ?? 1
 }
 
-/** @param rate - samples a second measured over forecast; undefined: the job was too short to tell */
-export function learnFrom(before: Learned, truths: readonly PeerTruth[], rate: number | undefined): Learned {
-  const news = truths.map(({ peer, slower }) => {
-    const known = before.peers.find((each) => each.peer === peer)
-    const change = known === undefined ? slower : slower ** weightOfNews
-    return {
+type KnownPeer = Learned['peers'][number]
+
+const unknownPeer = { slower: 1, runs: 0 }
+
+/** What is known of a PC after a job. Everybody is trusted to be there at first: one evening takes half of it. */
+function learnOf(before: KnownPeer | undefined, peer: PeerId, { speeds, attendance }: Lesson): KnownPeer {
+  const { reliability: earlier = 1, ...known } = { ...unknownPeer, ...before }
+  const { slower = 1 } = speeds.find((truth) => truth.peer === peer) ?? {}
+  const change = before === undefined ? slower : slower ** weightOfNews
+  const { share = earlier } = attendance.find((stay) => stay.peer === peer) ?? {}
+  const reliability = clamp(earlier + weightOfNews * (share - earlier), leastReliability, 1)
+  return {
+    peer,
+    slower: clamp(known.slower * change, leastSlower, mostSlower),
+    ...(reliability === 1 ? {} : { reliability }),
+    runs: Math.min(1_000_000, known.runs + 1),
+  }
+}
+
+export function learnFrom(before: Learned, lesson: Lesson): Learned {
+  const { speeds, attendance, rate } = lesson
+  const told = new Set([...speeds, ...attendance].map(({ peer }) => peer))
+  const news = [...told].map((peer) =>
+    learnOf(
+      before.peers.find((known) => known.peer === peer),
       peer,
-      slower: clamp((known?.slower ?? 1) * change, leastSlower, mostSlower),
-      runs: Math.min(1_000_000, (known?.runs ?? 0) + 1),
-    }
-  })
-  const others = before.peers.filter(({ peer }) => !news.some((each) => each.peer === peer))
+      lesson,
+    ),
+  )
+  const others = before.peers.filter(({ peer }) => !told.has(peer))
   const rates = rate === undefined ? before.rates : [...before.rates, clamp(rate, 0.01, 100)]
   return { peers: [...others, ...news].slice(-mostLearnedPeers), rates: rates.slice(-mostLearnedRates) }
 }
 
 /** The pool as experience has it. */
 export function correctedPool(pool: Pool, learned: Learned): Pool {
-  const peers = pool.peers.map((peer) => ({
-    ...peer,
-    flopsPerSecond: peer.flopsPerSecond / slownessOf(learned, peer.id),
-  }))
+  const peers = pool.peers.map((peer) => {
+    const { slower = 1, reliability } = learned.peers.find((known) => known.peer === peer.id) ?? {}
+    return {
+      ...peer,
+      flopsPerSecond: peer.flopsPerSecond / slower,
+      ...(reliability === undefined ? {} : { availability: { ...peer.availability, reliability } }),
+    }
+  })
   return { ...pool, peers }
 }
 

@@ -31,6 +31,8 @@ interface ProbePorts {
 /** Measures ways and answers others' probes. */
 export interface LinkProbes {
   measure(peers: readonly PeerId[], plan: number, signal: AbortSignal): Promise<LinkReport[]>
+  /** One small message to and fro. False: no answer came. */
+  exchange(peer: PeerId, plan: number, signal: AbortSignal): Promise<boolean>
   /** It will not answer any more. */
   lost(peer: PeerId): void
   /** Takes `probe` and `probe-reply`. @throws BadMessageError for a probe without ballast */
@@ -153,6 +155,8 @@ export function createLinkProbes(ports: ProbePorts, job: string): LinkProbes {
       }
       return reports
     },
+    exchange: async (peer, plan, signal) =>
+      (await stopwatch.time({ peer, plan, signal }, 1, answerWithinMs)) !== undefined,
     lost: (peer) => {
       stopwatch.lost(peer)
     },

@@ -49,6 +49,7 @@ export function measuredPool(peers: readonly MeasuredPeer[], tapedMemoryFactor =
         ? { memoryBytes: device.memoryBytes / tapedMemoryFactor, keeps: false }
         : { memoryBytes: device.memoryBytes }),
       flopsPerSecond: device.flopsPerSecond,
+      ...(device.callSeconds === undefined ? {} : { callSeconds: device.callSeconds }),
       uploadBytesPerSecond: best(ways.filter((way) => way.from === peer).map((way) => way.bytesPerSecond)),
       downloadBytesPerSecond: best(ways.filter((way) => way.peer === peer).map((way) => way.bytesPerSecond)),
     })),

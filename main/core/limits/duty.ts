@@ -58,6 +58,8 @@ class DutyCycle {
   work<T>(call: () => Promise<T>): Promise<T> {
     return this.inTurn(async () => {
       await this.#rest()
+      // Nothing to rest for: timers around each call cost a small one a third of its time.
+      if (this.#share() >= 1) return call()
       const workedMs = this.#watchWork()
       try {
         return await call()

@@ -2,6 +2,7 @@
  * The cost model: what a stage, a cluster and a pool need and give. Planner, forecast and simulator use this one.
  *
  * p, a, w, f: parameter, activation and working bytes and FLOPs of a layer · s: state factor · β: backward factor ·
+ * c: what a call of a peer's engine takes beside its work ·
  * b: samples a micro-batch · K: in flight · A: micro-batches an update · H: updates between averages · T: the busiest
  * resource's seconds a micro-batch · R: a micro-batch's round trip · U, D: upload and download of a peer.
  *
@@ -13,7 +14,7 @@ import { type Codec, bytesShare } from '../../../shared/codec/codec.ts'
 import { InvariantError } from '../../../shared/errors.ts'
 import type { LayerRange } from '../../../shared/model/graph.ts'
 import type { ModelProfile, Pool, PoolPeer } from '../../../shared/plan/pool.ts'
-import type { Bytes, Seconds } from '../../../shared/units.ts'
+import type { Bytes, BytesPerSecond, Seconds } from '../../../shared/units.ts'
 import { createPresence } from './availability.ts'
 import { createLinkTable, type LinkTable } from './link-table.ts'
 import { createRingLatency } from './ring-latency.ts'
@@ -32,7 +33,7 @@ export interface ClusterCost {
   readonly roundTripSeconds: Seconds
   /** b·min(1/T, K/R) · the share of time in which all its peers are there, before averaging limits it. */
   readonly samplesPerSecond: number
-  /** Largest held parameter bytes / upload of its peers. */
+  /** Largest held parameter bytes / the slower of upload and download of its peers. */
   readonly averagingLoad: Seconds
 }
 
@@ -68,7 +69,10 @@ export interface CostModel {
   stageBytes(stage: Stage): Bytes
   /** Whether a stage runs its forward pass again; undefined: the profile does not tell the ways apart. */
   recomputes(stage: Stage): boolean | undefined
+  /** Of a micro-batch: its work and what the calls of the engine cost. */
   computeSeconds(stage: Stage): Seconds
+  /** The work alone. */
+  workSeconds(stage: Stage): Seconds
   /** @param codecs - of the borders, root first; absent: that of `cutBytes`, and its reading and writing not counted */
   clusterCost(stages: readonly Stage[], codecs?: readonly Codec[]): ClusterCost
   averagingSeconds(clusters: readonly (readonly Stage[])[], largestLoad: Seconds): Seconds
@@ -78,6 +82,11 @@ export interface CostModel {
 export function transferSeconds(bytes: Bytes, bytesPerSecond: number): Seconds {
   return bytes === 0 ? 0 : bytes / bytesPerSecond
 }
+
+/** What a member passes on in a ring: as much comes in as goes out, both at once. */
+export const ringBytesPerSecond = (
+  peer: Pick<PoolPeer, 'uploadBytesPerSecond' | 'downloadBytesPerSecond'>,
+): BytesPerSecond => Math.min(peer.uploadBytesPerSecond, peer.downloadBytesPerSecond)
 
 /**
  * An engine's seconds to write and to read a float32 byte of a border: a micro-batch is written once and its gradient
@@ -93,6 +102,12 @@ const codingSecondsPerByte: Readonly<Record<Codec, Seconds>> = {
 /** The same of a micro-batch whose border has so many bytes in float32. */
 export const codingSeconds = (codec: Codec, exact: Bytes): Seconds => exact * codingSecondsPerByte[codec]
 
+function peerOf({ peers }: Pool, place: number): PoolPeer {
+  const peer = peers[place]
+  if (peer === undefined) throw new InvariantError(`the pool has no peer number ${place}`)
+  return peer
+}
+
 export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
   const { microBatch: b, inFlight: K, stateFactor: s, backwardFactor, layers } = profile
   const links = createLinkTable(pool)
@@ -100,11 +115,7 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
   const sentShare = bytesShare(profile.codec === 'auto' ? 'int8' : profile.codec)
   const cutBytes = cutBytesOf(profile, sentShare)
   const between = (values: Float64Array, [from, to]: LayerRange) => (values[to] ?? 0) - (values[from] ?? 0)
-  const peerAt = (place: number) => {
-    const peer = pool.peers[place]
-    if (peer === undefined) throw new InvariantError(`the pool has no peer number ${place}`)
-    return peer
-  }
+  const peerAt = (place: number) => peerOf(pool, place)
   const memoryBytes = (run: LayerRange) => between(sums.p, run) * (1 + s) + b * K * between(sums.w, run)
   const keeping = keepingOf(profile)
   const keptBytes = (run: LayerRange, { sums: kept, entry }: Keeping) =>
@@ -119,10 +130,13 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
   }
   const factorOf = (stage: Stage) =>
     keeping === undefined || recomputes(stage) === true ? backwardFactor : keeping.backwardFactor
-  const computeSeconds = (stage: Stage) =>
+  const workSeconds = (stage: Stage) =>
     (b * between(sums.f, stage.layers) * (1 + factorOf(stage))) / peerAt(stage.peer).flopsPerSecond
+  const callsOf = ({ peer, layers: run }: Stage) =>
+    callsPerMicroBatch(profile, isLast(run)) * (peerAt(peer).callSeconds ?? 0)
+  const computeSeconds = (stage: Stage) => workSeconds(stage) + callsOf(stage)
   const loadOf = ({ peer, layers: run }: Stage) =>
-    transferSeconds(between(sums.p, run), peerAt(peer).uploadBytesPerSecond)
+    transferSeconds(between(sums.p, run), ringBytesPerSecond(peerAt(peer)))
   const ringLatency = createRingLatency(pool, links)
   const presence = createPresence(pool)
   const base = { links, cutBytes, sentShare, peerAt, computeSeconds, loadOf, presence }
@@ -142,6 +156,7 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
         : keptBytes(stage.layers, keeping),
     recomputes,
     computeSeconds,
+    workSeconds,
     clusterCost: (stages, codecs) => clusterCost(stages, { ...base, codecs }, { b, K }),
     averagingSeconds(clusters, largestLoad) {
       const count = clusters.length
@@ -150,6 +165,12 @@ export function createCostModel(pool: Pool, profile: ModelProfile): CostModel {
     },
   }
 }
+
+/** Calls of a stage's engine: forward and backward, in one where it is the last of its cluster, and its part of an update. */
+export const callsPerMicroBatch = (
+  { accumulate }: Pick<ModelProfile, 'accumulate'>,
+  isLast: boolean,
+): number => (isLast ? 1 : 2) + 1 / accumulate
 
 /** Prefix sums of weights, working memory and work. */
 const sumsOfLayers = (layers: ModelProfile['layers']) => ({

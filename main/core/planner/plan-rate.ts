@@ -3,14 +3,31 @@ import { bytesShare, type Codec } from '../../../shared/codec/codec.ts'
 import type { Plan } from '../../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
 import type { Seconds } from '../../../shared/units.ts'
-import { type CostModel, createCostModel, effectiveRate, type Stage, transferSeconds } from './cost.ts'
+import {
+  callsPerMicroBatch,
+  type CostModel,
+  createCostModel,
+  effectiveRate,
+  type Stage,
+  transferSeconds,
+} from './cost.ts'
 import { ringLineSeconds, ringLoads, sharedLineSeconds, type LineLoads } from './ring-lines.ts'
+
+/** The processor's seconds of agents that all work at once on the same machine. */
+export interface CrowdCosts {
+  /** Of a call of an engine that computes hardly anything. */
+  readonly callSeconds: Seconds
+  /** Of a small message to and fro, at both ends together. */
+  readonly exchangeSeconds: Seconds
+}
 
 /** Peers whose engines share a machine. */
 export interface SharedProcessors {
   readonly peers: ReadonlySet<string>
   /** Engines that compute at full speed at once. */
   readonly processors: number
+  /** Absent: as each was measured alone. */
+  readonly crowd?: CrowdCosts | undefined
 }
 
 /**
@@ -67,16 +84,23 @@ interface Training {
  */
 function slowdown(cost: CostModel, { clusters, rates, shared }: Training): number {
   const { pool, profile, links } = cost
+  const { crowd } = shared
+  const computeSeconds = (stage: Stage) =>
+    crowd === undefined
+      ? cost.computeSeconds(stage)
+      : cost.workSeconds(stage) +
+        callsPerMicroBatch(profile, stage.layers[1] === profile.layers.length) * crowd.callSeconds
   const isHere = ({ peer }: Stage) => shared.peers.has(pool.peers[peer]?.id ?? '')
   const busy = clusters.map((stages, index) => {
-    const computing = stages.filter(isHere).reduce((sum, stage) => sum + cost.computeSeconds(stage), 0)
+    const computing = stages.filter(isHere).reduce((sum, stage) => sum + computeSeconds(stage), 0)
     const sending = stages.reduce((sum, stage, place) => {
       const next = stages[place + 1]
       if (next === undefined || !isHere(stage) || !isHere(next)) return sum
       const exact = profile.microBatch * (profile.layers[stage.layers[1] - 1]?.activationBytesPerSample ?? 0)
       const bytes = exact * bytesShare(stage.codec)
       const [a, b] = [stage.peer, next.peer]
-      return sum + 2 * (links.latency(a, b) + transferSeconds(bytes, links.bandwidth(a, b)))
+      const exchange = shared.crowd?.exchangeSeconds ?? 2 * links.latency(a, b)
+      return sum + exchange + 2 * transferSeconds(bytes, links.bandwidth(a, b))
     }, 0)
     const seconds = computing + sending
     return ((rates[index] ?? 0) / profile.microBatch) * seconds
@@ -108,8 +132,9 @@ export function judgingSeconds(
   const seconds = stages.map(({ peer, layers: [from, to], recompute }) => {
     const place = pool.peers.findIndex(({ id }) => id === peer)
     const flops = profile.layers.slice(from, to).reduce((sum, layer) => sum + layer.flopsPerSample, 0)
+    const { flopsPerSecond = Infinity, callSeconds = 0 } = pool.peers[place] ?? {}
     return {
-      forward: flops / (pool.peers[place]?.flopsPerSecond ?? Infinity),
+      forward: flops / flopsPerSecond + callSeconds / profile.microBatch,
       whole: cost.computeSeconds({ peer: place, layers: [from, to], recompute }) / profile.microBatch,
     }
   })

@@ -3,7 +3,7 @@ import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { z } from 'zod'
-import { type FlopsPerSecond, type Millis, hour } from '../../../shared/units.ts'
+import { type FlopsPerSecond, type Millis, type Seconds, hour } from '../../../shared/units.ts'
 
 /** Drivers, power profiles and dust change a PC's speed: measure again after this. */
 export const benchmarkMaxAge: Millis = 14 * 24 * hour
@@ -22,6 +22,7 @@ const entry = z.strictObject({
   threads: z.int().min(1).max(64).default(1),
   measuredAt: z.iso.datetime(),
   flopsPerSecond: z.number().positive(),
+  callSeconds: z.number().min(0),
 })
 type Entry = z.infer<typeof entry>
 
@@ -33,14 +34,21 @@ const cacheFile = z.strictObject({
 /** What a measured speed holds for. */
 type MeasuredOn = Pick<Entry, 'backend' | 'cpuModel' | 'version' | 'threads'>
 
+/** How fast an engine is. */
+export interface EngineSpeed {
+  readonly flopsPerSecond: FlopsPerSecond
+  /** Of each call, however little it computes. */
+  readonly callSeconds: Seconds
+}
+
 export interface BenchmarkCache {
   /**
    * The cached speed of this backend on this processor with this version and as many threads, or a new measurement, which is kept.
    * A cache that cannot be read or written costs a measurement, never an error; errors of `measure` pass through.
    */
-  speed(on: MeasuredOn, measure: () => Promise<FlopsPerSecond>): Promise<FlopsPerSecond>
+  speed(on: MeasuredOn, measure: () => Promise<EngineSpeed>): Promise<EngineSpeed>
   /** What was measured last on this processor with this version, whatever the backend; undefined: nothing that still holds. */
-  latest(on: Omit<MeasuredOn, 'backend'>): Promise<FlopsPerSecond | undefined>
+  latest(on: Omit<MeasuredOn, 'backend'>): Promise<EngineSpeed | undefined>
 }
 
 /**
@@ -54,21 +62,24 @@ export function createBenchmarkCache(file: string, now: () => number = Date.now)
     async speed(on, measure) {
       const kept = (await readEntries(file)).filter((known) => isFresh(known, now()))
       const known = kept.find((candidate) => isSame(candidate, on))
-      if (known !== undefined) return known.flopsPerSecond
-      const flopsPerSecond = await measure()
+      if (known !== undefined) return speedIn(known)
+      const speed = await measure()
       const measuredAt = new Date(now()).toISOString()
-      const entries = [...kept, { ...on, measuredAt, flopsPerSecond }].slice(-maxEntries)
+      const entries = [...kept, { ...on, measuredAt, ...speed }].slice(-maxEntries)
       await writeEntries(file, entries)
-      return flopsPerSecond
+      return speed
     },
     async latest(on) {
       const known = (await readEntries(file)).filter(
         (entry) => isFresh(entry, now()) && isSame(entry, { ...on, backend: entry.backend }),
       )
-      return known.sort((a, b) => Date.parse(b.measuredAt) - Date.parse(a.measuredAt))[0]?.flopsPerSecond
+      const [newest] = known.sort((a, b) => Date.parse(b.measuredAt) - Date.parse(a.measuredAt))
+      return newest === undefined ? undefined : speedIn(newest)
     },
   }
 }
+
+const speedIn = ({ flopsPerSecond, callSeconds }: Entry): EngineSpeed => ({ flopsPerSecond, callSeconds })
 
 function isSame(left: MeasuredOn, right: MeasuredOn): boolean {
   const isSameEngine = left.backend === right.backend && left.threads === right.threads

@@ -70,7 +70,7 @@ function scripted(forwardMs: readonly number[], { updateMs = 0, callMs = 0, back
   return { engine, clock, loads, held: () => layers }
 }
 
-const request = { graph, recipe: job, memoryBytes: 1e9, flopsPerSecond: 1e6 }
+const request = { graph, recipe: job, memoryBytes: 1e9, flopsPerSecond: 1e6, callSeconds: 0 }
 /** F · seconds a sample; a step of 3 forwards counts as three times the FLOPs. */
 const flopsOf = (forwardMs: number) => (forwardMs / 1000 / 4) * 1e6
 
@@ -93,11 +93,20 @@ describe('the layers of a model', () => {
     expect(small.loads.slice(3)).toEqual([[0, 1], [1, 2], [2, 3], [3, 4]]) // prettier-ignore
   })
 
-  it('share what a stage’s calls cost, and their part of an update', async () => {
-    const flops = await measureLayers({ ...request, ...scripted([1, 1, 1, 1], { callMs: 3, updateMs: 6 }) })
-    // Of the whole: 12 ms, one call for the leaf's pass, and half an update with its call.
+  it('have their part of an update, and not what the calls cost, which the plan counts a stage', async () => {
+    const script = scripted([1, 1, 1, 1], { callMs: 3, updateMs: 6 })
+    const flops = await measureLayers({ ...request, ...script, callSeconds: 0.003 })
+    // Of the whole: 12 ms and half an update.
     const sum = flops.reduce((total, each) => total + each, 0)
-    expect(sum).toBeCloseTo(flopsOf((12 + 3 + (6 + 3) / 2) / 3), 6)
+    expect(sum).toBeCloseTo(flopsOf((12 + 6 / 2) / 3), 6)
+  })
+
+  it('are some work where a call’s cost hides what they take', async () => {
+    const script = scripted([0, 0, 0, 0], { callMs: 3 })
+    const flops = await measureLayers({ ...request, ...script, callSeconds: 0.004 })
+    // A twentieth of one call for the leaf's pass and half of an update's.
+    const sum = flops.reduce((total, each) => total + each, 0)
+    expect(sum).toBeCloseTo(flopsOf((0.05 * (3 + 3 / 2)) / 3), 6)
   })
 
   it('of an engine that recomputes count as four forwards, the last one as three', async () => {

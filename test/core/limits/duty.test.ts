@@ -110,6 +110,24 @@ it('does not touch the calls of an engine that may always work', async () => {
   expect(resting.restedMs()).toBe(0)
 })
 
+it('sets no timer around the calls of an engine that may always work', async () => {
+  let sleeps = 0
+  const sleep = () => {
+    sleeps++
+    return Promise.withResolvers<undefined>().promise
+  }
+  const clock = { now: () => 0, sleep }
+  const infer = () => Promise.resolve(input)
+  const setting = { share: 1 }
+  const share = () => setting.share
+  const { engine } = createRestingEngine({ infer } as unknown as StageEngine, clock, { share })
+  await Promise.all([engine.infer(input), engine.infer(input)])
+  expect(sleeps).toBe(0)
+  setting.share = 0.5
+  await engine.infer(input)
+  expect(sleeps).toBeGreaterThan(0)
+})
+
 it('goes on after a call that failed', async () => {
   const clock = createVirtualClock()
   let failing = true

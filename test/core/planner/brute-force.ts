@@ -63,17 +63,19 @@ export function clusterRate(pool: Pool, profile: ModelProfile, stages: readonly 
     border < 0 || border >= stages.length - 1
       ? 0
       : b * profile.layers[stages[border]!.to - 1]!.activationBytesPerSample
+  const nextOf = (index: number) => stages[index + 1]
   let T = 0
   let R = 0
   stages.forEach((stage, index) => {
     const peer = pool.peers[stage.peer]!
     const f = profile.layers.slice(stage.from, stage.to).reduce((sum, layer) => sum + layer.flopsPerSample, 0)
     const factor = recomputes(pool, profile, stage) ? backwardFactor : profile.keepingBackwardFactor!
-    const compute = (b * f * (1 + factor)) / peer.flopsPerSecond
+    const calls = (nextOf(index) === undefined ? 1 : 2) + 1 / profile.accumulate
+    const compute = (b * f * (1 + factor)) / peer.flopsPerSecond + calls * (peer.callSeconds ?? 0)
     const moved = A(index) + A(index - 1)
     T = Math.max(T, compute, over(moved, peer.uploadBytesPerSecond), over(moved, peer.downloadBytesPerSecond))
     R += compute
-    const nextStage = stages[index + 1]
+    const nextStage = nextOf(index)
     if (nextStage === undefined) return
     const next = pool.peers[nextStage.peer]!
     const { L, B } = linkOf(pool, stage.peer, nextStage.peer)
@@ -96,7 +98,8 @@ export function averagingOf(
   let bytesTime = 0
   for (const { peer, from, to } of clusters.flat()) {
     const held = profile.layers.slice(from, to).reduce((sum, layer) => sum + layer.parameterBytes, 0)
-    bytesTime = Math.max(bytesTime, over(((2 * (C - 1)) / C) * held, pool.peers[peer]!.uploadBytesPerSecond))
+    const { uploadBytesPerSecond: U, downloadBytesPerSecond: D } = pool.peers[peer]!
+    bytesTime = Math.max(bytesTime, over(((2 * (C - 1)) / C) * held, Math.min(U, D)))
   }
   let latency = 0
   for (let layer = 0; layer < profile.layers.length; layer++) {

@@ -14,7 +14,7 @@ let file = ''
 let measured = 0
 
 /** Each measurement is one faster than the last, so that a cached one is recognised. */
-const measure = () => Promise.resolve(1e9 + ++measured)
+const measure = () => Promise.resolve({ flopsPerSecond: 1e9 + ++measured, callSeconds: 0.001 })
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rookery-benchmark-'))
@@ -23,7 +23,8 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-const speedAt = (moment: number, on = here) => createBenchmarkCache(file, () => moment).speed(on, measure)
+const speedAt = async (moment: number, on = here) =>
+  (await createBenchmarkCache(file, () => moment).speed(on, measure)).flopsPerSecond
 
 describe('the benchmark cache', () => {
   it('measures once and remembers across restarts, until the result is too old', async () => {
@@ -54,7 +55,9 @@ describe('the benchmark cache', () => {
     await speedAt(start)
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
       format: 'rookery-benchmark/1',
-      entries: [{ ...here, measuredAt: '2026-11-30T12:00:00.000Z', flopsPerSecond: 1e9 + 1 }],
+      entries: [
+        { ...here, measuredAt: '2026-11-30T12:00:00.000Z', flopsPerSecond: 1e9 + 1, callSeconds: 0.001 },
+      ],
     })
     expect(await readdir(join(folder, 'cache'))).toEqual(['benchmark.json'])
   })
@@ -95,6 +98,12 @@ describe('the benchmark cache', () => {
 })
 
 function cacheText(change: Record<string, unknown>): string {
-  const entry = { ...here, measuredAt: '2026-11-30T11:00:00.000Z', flopsPerSecond: 5e9, ...change }
+  const entry = {
+    ...here,
+    measuredAt: '2026-11-30T11:00:00.000Z',
+    flopsPerSecond: 5e9,
+    callSeconds: 0,
+    ...change,
+  }
   return JSON.stringify({ format: 'rookery-benchmark/1', entries: [entry] })
 }

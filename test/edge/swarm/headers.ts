@@ -60,6 +60,8 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   probe: { id: 0 },
   'probe-reply': { id: 0 },
   links: { links: [] },
+  rehearse: { peer: 'x', seconds: 1 },
+  rehearsed: { passes: 1, passSeconds: 1, exchanges: 1, exchangeSeconds: 1 },
   assignment: {
     ...{ spec, proposal, from: { updates: 0, samples: 0, lost: 0, doubled: 0, cuts: [] } },
     state: { of: 0, optimizer: false, keeps: false, donors: [] },

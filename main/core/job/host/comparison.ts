@@ -1,11 +1,14 @@
 /** The forecast beside the truth, at the end of a run. */
 import { bytesShare } from '../../../../shared/codec/codec.ts'
+import type { PeerId } from '../../../../shared/ids.ts'
 import type { Bytes } from '../../../../shared/units.ts'
 import { profileOf, withFlops } from '../../model/profile.ts'
-import { judgingSeconds, planRates } from '../../planner/plan-rate.ts'
+import { withEverybody } from '../../planner/availability.ts'
+import { judgingSeconds, planRates, type SharedProcessors } from '../../planner/plan-rate.ts'
 import type { PeerTruth, PlanForecast } from '../learned.ts'
 import { measuredPool } from '../measured-pool.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
+import { crowdCosts } from './crowd.ts'
 import type { HostState } from './host-state.ts'
 import { samplesTrained } from './run-report.ts'
 import { sharedProcessors } from './shared-machine.ts'
@@ -14,6 +17,8 @@ export interface Comparison {
   readonly forecast: ComparedFigures
   /** What it was made from; `rookery simulate` takes both. */
   readonly ground: PlanForecast['ground']
+  /** Agents on the host's machine, and what calls and messages cost them side by side. */
+  readonly shared: (Omit<SharedProcessors, 'peers'> & { readonly peers: readonly PeerId[] }) | null
   readonly truth: ComparedFigures
   /** Of the last plan. */
   readonly peers: readonly (PeerTruth & {
@@ -32,16 +37,23 @@ interface ComparedFigures {
 /** Micro-batches that say something of a PC's speed: the first ones compile and warm up. */
 const enoughMicroBatches = 20
 
-/** Of a plan that is about to train. What members lend was corrected before. */
-export function forecastOf(host: HostState, plan: Plan, pool: ReturnType<typeof measuredPool>): PlanForecast {
+/** Of a plan that is about to train, while everybody is there. What members lend was corrected before. */
+export function forecastOf(
+  host: HostState,
+  plan: Plan,
+  expected: ReturnType<typeof measuredPool>,
+): PlanForecast {
+  const pool = withEverybody(expected)
   const { graph, recipe } = host.hosted.spec
-  const shared = sharedProcessors(host.roll.all, host.ports.links.self, host.hosted.processors)
+  const here = sharedProcessors(host.roll.all, host.ports.links.self, host.hosted.processors)
+  const shared = here && { ...here, crowd: crowdCosts([...host.rehearsals.values()]) }
   const profile = withFlops(profileOf(graph, recipe), host.hosted.layerFlops)
   const rates = planRates(pool, profile, plan, shared)
   return {
     rates,
     secondsPerJudged: judgingSeconds({ pool, profile }, plan, { rates, shared }),
     ground: { pool, profile },
+    shared,
     from: { seconds: host.secondsTrained, samples: samplesTrained(host), judged: host.judged },
   }
 }
@@ -62,6 +74,7 @@ export function compare(host: HostState): Comparison | undefined {
   const expected = expectedSeconds(host, plan, forecast)
   return {
     ground: forecast.ground,
+    shared: sharedInReport(forecast.shared),
     forecast: {
       samplesPerSecond: samples / expected,
       seconds: expected,
@@ -77,6 +90,11 @@ export function compare(host: HostState): Comparison | undefined {
     },
     peers: peersOfPlan(host, plan),
   }
+}
+
+/** As JSON has it. */
+function sharedInReport(shared: SharedProcessors | undefined): Comparison['shared'] {
+  return shared === undefined ? null : { ...shared, peers: [...shared.peers] }
 }
 
 /**

@@ -55,16 +55,20 @@ async function save(host: HostState, { values }: StateVector, trained: Trained):
 }
 
 /** What this run says of its PCs is for the next forecast, and said in words. */
-function learn({ hosted, roll, log }: HostState, comparison: Comparison | undefined): void {
+function learn(host: HostState, comparison: Comparison | undefined): void {
   if (comparison === undefined) return
+  const { hosted, roll, log, attendance } = host
   const { forecast, truth, peers } = comparison
-  for (const { peer, slower } of peers) {
+  // Engines of one machine wait for each other: what they took says how many they were, not how fast this PC is.
+  const shared = host.forecast?.shared?.peers
+  const speeds = peers.filter(({ peer }) => shared?.has(peer) !== true)
+  for (const { peer, slower } of speeds) {
     const words = slownessInWords(slower)
     if (words !== undefined) log.say(`${roll.nameOf(peer)} was ${words}`)
   }
-  hosted.onLearned?.(
-    learnFrom(hosted.learned ?? nothingLearned, peers, truth.samplesPerSecond / forecast.samplesPerSecond),
-  )
+  const rate = shared === undefined ? truth.samplesPerSecond / forecast.samplesPerSecond : undefined
+  const lesson = { speeds, rate, attendance: attendance.shares() }
+  hosted.onLearned?.(learnFrom(hosted.learned ?? nothingLearned, lesson))
 }
 
 async function validateFinally(host: HostState, cluster: number, signal: AbortSignal): Promise<void> {

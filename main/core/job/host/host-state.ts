@@ -3,7 +3,13 @@ import type { PeerId } from '../../../../shared/ids.ts'
 import type { Learned } from '../../../../shared/job/learned.ts'
 import type { JobSpec } from '../../../../shared/job/spec.ts'
 import type { JobPhase } from '../../../../shared/messages/control.ts'
-import type { Certificate, DeviceReport, Refusal, WireHeader } from '../../../../shared/messages/wire.ts'
+import type {
+  Certificate,
+  DeviceReport,
+  Header,
+  Refusal,
+  WireHeader,
+} from '../../../../shared/messages/wire.ts'
 import type { Scores, Tally } from '../../../../shared/model/graph.ts'
 import type { DoesNotFit, Layout, Plan } from '../../../../shared/plan/plan.ts'
 import type { LayoutRequest } from '../job-layout.ts'
@@ -17,6 +23,7 @@ import type { StateReceiver } from '../transfer.ts'
 import type { Donor } from '../moving/donor.ts'
 import { createWatch, type Watch } from '../watch.ts'
 import type { Flops, Millis } from '../../../../shared/units.ts'
+import { Attendance } from './attendance.ts'
 import { Roll } from './roll.ts'
 import { Stock } from './stock.ts'
 
@@ -71,6 +78,7 @@ export class HostState {
   readonly ports: HostPorts
   readonly hosted: HostedJob
   readonly roll = new Roll()
+  readonly attendance = new Attendance()
   /** Who holds what of the model, from a stop until the next plan begins. */
   readonly stock: Stock
   readonly watch: Watch
@@ -124,6 +132,8 @@ export class HostState {
   handOutMs: Millis = 0
   /** When a stage last could not go on though nobody was gone. */
   readonly brokeAtMs = new Map<PeerId, Millis>()
+  /** What those on the host's machine told of their rehearsal. */
+  readonly rehearsals = new Map<PeerId, Header<'rehearsed'>>()
   /** Peers that the host sent away; they may not come back. */
   readonly removed = new Set<PeerId>()
   /** Samples judged while the training went on. */

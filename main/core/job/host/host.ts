@@ -16,6 +16,7 @@ import { viewOfHost } from './host-view.ts'
 import { letThemGo, noteGone, noteLeave } from './leaves.ts'
 import { Moments } from './moments.ts'
 import { News } from './news.ts'
+import { keepAttendance } from './keep-attendance.ts'
 import { noteHeld, notePause, noteResume } from './pauses.ts'
 import { noteReady, prepare } from './prepare.ts'
 import { noteLinks } from './measure.ts'
@@ -54,6 +55,9 @@ type Handlers = { readonly [T in WireType]?: (from: Sender, message: WireMessage
 function handlersOf(host: HostState, news: News): Handlers {
   const entryOf = (from: Sender) => host.roll.get(from.peer)
   return {
+    rehearsed: (from, { header }) => {
+      host.rehearsals.set(from.peer, header)
+    },
     links: (from, { header }) => {
       const entry = entryOf(from)
       if (entry !== undefined) noteLinks(entry, header.links)
@@ -173,7 +177,7 @@ const isDone = (host: HostState): boolean =>
 /** All the while members hear how it goes, the newest of it before they hear the end. */
 async function liveAndTell(host: HostState, news: News, signal: AbortSignal): Promise<JobResult> {
   const over = new AbortController()
-  const told = news.tell(over.signal)
+  const told = Promise.all([news.tell(over.signal), keepAttendance(host, over.signal)])
   const result = await live(host, signal)
   over.abort()
   await told

@@ -13,6 +13,7 @@ import { measuredPool } from '../measured-pool.ts'
 import { planInForce, planPeers, positionOf } from '../plan-in-force.ts'
 import { beginLate } from './begin.ts'
 import { forecastOf } from './comparison.ts'
+import { rehearseTogether } from './crowd.ts'
 import type { HostState } from './host-state.ts'
 import { mayBegin, readyClusters } from './late.ts'
 import { letThemGo } from './leaves.ts'
@@ -89,6 +90,7 @@ async function nextLayout(host: HostState, signal: AbortSignal): Promise<Layout 
   }
   host.enter('planning', 'measuring the ways between the PCs')
   await measure(host, signal)
+  await rehearseTogether(host, signal)
   host.enter('planning', 'searching for the best plan')
   const hasComeMeanwhile = isUnplanned(host)
   host.unplanned = undefined

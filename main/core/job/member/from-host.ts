@@ -3,6 +3,7 @@ import type { Header, WireMessage, WireType } from '../../../../shared/messages/
 import type { Plan } from '../../../../shared/plan/plan.ts'
 import type { JobNews } from '../../../../shared/messages/job-news.ts'
 import type { LinkProbes } from '../link-probes.ts'
+import { rehearseIfAble } from '../rehearsal.ts'
 import { readNumbers } from '../checkpoint.ts'
 import { sendState } from '../transfer.ts'
 import type { Outcome } from './departure.ts'
@@ -29,10 +30,21 @@ export interface Deeds {
 export type FromHost = { readonly [T in WireType]?: (message: WireMessage<T>) => void }
 
 /** What the host asks that takes a while. */
-function slowDeeds({ links, engine, clock }: MemberPorts, { host, job }: Membership, deeds: Deeds) {
+function slowDeeds(ports: MemberPorts, { host, job }: Membership, deeds: Deeds) {
+  const { links, engine, clock } = ports
   return {
     async measure({ header: { peers, plan } }: WireMessage<'measure-links'>): Promise<void> {
       deeds.toHost({ type: 'links', links: await deeds.probes.measure(peers, plan, deeds.signal) })
+    },
+    async rehearse({ header }: WireMessage<'rehearse'>): Promise<void> {
+      const { probes, signal } = deeds
+      // A stage that is given out meanwhile has the engine for itself.
+      const isOver = () => signal.aborted || deeds.stage() !== undefined
+      if (isOver()) return
+      deeds.toHost({
+        type: 'rehearsed',
+        ...(await rehearseIfAble({ ...ports, probes }, { ...header, signal, isOver })),
+      })
     },
     async validate({ header: { id, samples } }: WireMessage<'validate'>): Promise<void> {
       const validated = await deeds.stage()?.run?.validate(samples)
@@ -69,6 +81,9 @@ export function messagesFromHost(ports: MemberPorts, membership: Membership, dee
     },
     'measure-links': (message) => {
       deeds.background(slow.measure(message))
+    },
+    rehearse: (message) => {
+      deeds.background(slow.rehearse(message))
     },
     assignment: ({ header }) => {
       deeds.take(header)

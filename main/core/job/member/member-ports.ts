@@ -13,6 +13,8 @@ export interface MemberPorts {
   readonly vault: Vault
   /** Of the time that engine calls took, what was rest by the owner's wish. */
   readonly restedMs?: () => Millis
+  /** Of all threads of this program, the processor's time so far; absent: nobody can tell. */
+  readonly processorMs?: () => Millis
 }
 
 export interface Membership {

@@ -5,7 +5,14 @@ import type { ModelProfile, Pool } from '../../../../shared/plan/pool.ts'
 import type { Seconds } from '../../../../shared/units.ts'
 import { chooseCodecs } from '../codecs.ts'
 import { bytesShare } from '../../../../shared/codec/codec.ts'
-import { type CostModel, createCostModel, effectiveRate, type Stage, transferSeconds } from '../cost.ts'
+import {
+  type CostModel,
+  createCostModel,
+  effectiveRate,
+  ringBytesPerSecond,
+  type Stage,
+  transferSeconds,
+} from '../cost.ts'
 
 export type Limit = 'compute' | 'upload' | 'download' | 'link' | 'round-trip' | 'averaging'
 
@@ -55,7 +62,8 @@ const nothing = { samplesPerSecond: 0, busiestSeconds: 0, roundTripSeconds: 0 }
 function ownerOf(cost: CostModel, clusters: readonly (readonly Stage[])[], load: Seconds): PeerId[] {
   const owner = clusters.flat().find(({ peer, layers: [from, to] }) => {
     const bytes = (cost.sums.p[to] ?? 0) - (cost.sums.p[from] ?? 0)
-    return transferSeconds(bytes, cost.pool.peers[peer]?.uploadBytesPerSecond ?? 0) >= load
+    const line = cost.pool.peers[peer]
+    return line !== undefined && transferSeconds(bytes, ringBytesPerSecond(line)) >= load
   })
   return owner === undefined ? [] : [idOf(cost, owner)]
 }

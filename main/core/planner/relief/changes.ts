@@ -27,16 +27,11 @@ const relievers: Readonly<Record<Limit, (limit: ClusterLimit, ground: Ground) =>
     }),
   ],
   upload: ({ peers }, ground) => [widerUpload(peers, ground)],
-  download: ({ peers }, ground) => [
-    withPeers(ground, peers, {
-      change: `${inBits(2 * (peerOf(peers, ground)?.downloadBytesPerSecond ?? 0))} down`,
-      part: ({ downloadBytesPerSecond }) => ({ downloadBytesPerSecond: 2 * downloadBytesPerSecond }),
-    }),
-  ],
+  download: ({ peers }, ground) => [widerDownload(peers, ground)],
   link: ({ peers }, ground) => [widerLink(peers, ground)],
   'round-trip': (_limit, ground) => [moreInFlight(ground), halfLatency(ground)],
   averaging: ({ peers }, ground) => [
-    ...(peers.length === 0 ? [halfLatency(ground)] : [widerUpload(peers, ground)]),
+    ...(peers.length === 0 ? [halfLatency(ground)] : [widerForRings(peers, ground)]),
     rarerAverages(ground),
   ],
 }
@@ -79,6 +74,23 @@ const widerUpload = (peers: readonly string[], ground: Ground): Change =>
     change: `${inBits(2 * (peerOf(peers, ground)?.uploadBytesPerSecond ?? 0))} up`,
     part: ({ uploadBytesPerSecond }) => ({ uploadBytesPerSecond: 2 * uploadBytesPerSecond }),
   })
+
+const widerDownload = (peers: readonly string[], ground: Ground): Change =>
+  withPeers(ground, peers, {
+    change: `${inBits(2 * (peerOf(peers, ground)?.downloadBytesPerSecond ?? 0))} down`,
+    part: ({ downloadBytesPerSecond }) => ({ downloadBytesPerSecond: 2 * downloadBytesPerSecond }),
+  })
+
+/** A ring is as fast as the slower of a member's two ways; where they are alike, one of them alone brings nothing. */
+function widerForRings(peers: readonly string[], ground: Ground): Change {
+  const { uploadBytesPerSecond: up = 0, downloadBytesPerSecond: down = 0 } = peerOf(peers, ground) ?? {}
+  if (up < down) return widerUpload(peers, ground)
+  if (down < up) return widerDownload(peers, ground)
+  return withPeers(ground, peers, {
+    change: `${inBits(2 * up)} up and down`,
+    part: () => ({ uploadBytesPerSecond: 2 * up, downloadBytesPerSecond: 2 * down }),
+  })
+}
 
 function widerLink(ends: readonly string[], { pool, profile }: Ground): Change {
   const joins = ({ between }: PoolLink) => between.every((id) => ends.includes(id))

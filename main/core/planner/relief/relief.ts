@@ -127,5 +127,11 @@ const causeOf: Readonly<
   averaging: ({ peers, seconds }, ground) =>
     peers.length === 0
       ? `Averages take ${inSeconds(seconds)} a round, most of it the latency between PCs`
-      : `Averages take ${inSeconds(seconds)} a round, most of it over the upload of ${peers[0] ?? ''}, ${inBits(peerOf(peers, ground)?.uploadBytesPerSecond ?? 0)}`,
+      : `Averages take ${inSeconds(seconds)} a round, most of it over the ${slowerWay(peers, ground)}`,
+}
+
+/** "upload of kitchen-pc, 20 Mbit/s". */
+function slowerWay(peers: readonly string[], ground: Ground): string {
+  const { uploadBytesPerSecond: up = 0, downloadBytesPerSecond: down = 0 } = peerOf(peers, ground) ?? {}
+  return `${down < up ? 'download' : 'upload'} of ${peers[0] ?? ''}, ${inBits(Math.min(up, down))}`
 }

@@ -1,5 +1,5 @@
 /** Groupings to start a search of a large pool from: packed for many targets of rate and averaging load. */
-import { type CostModel, effectiveRate, type Stage } from '../cost.ts'
+import { type CostModel, effectiveRate, ringBytesPerSecond, type Stage } from '../cost.ts'
 import type { LoadedTeams } from './anneal.ts'
 import type { Neighbourhoods } from './neighbourhoods.ts'
 import { type Filling, pack, type Target } from './packing.ts'
@@ -106,11 +106,11 @@ function* targetsOf(cost: CostModel, everyone: readonly number[], grid: Grid): G
   const work = profile.microBatch * (1 + profile.backwardFactor) * (sums.f[layers] ?? 0)
   const peers = everyone.flatMap((place) => pool.peers[place] ?? [])
   const speeds = peers.map((peer) => peer.flopsPerSecond).sort((a, b) => a - b)
-  const uploads = peers.map((peer) => peer.uploadBytesPerSecond).sort((a, b) => a - b)
+  const lines = peers.map(ringBytesPerSecond).sort((a, b) => a - b)
   const quickest = work / speeds.reduce((sum, speed) => sum + speed, 0)
   const slowest = Math.max(2 * quickest, (2 * work) / quantile(speeds, 0.1))
-  const heaviest = (sums.p[layers] ?? 0) / quantile(uploads, 0.2)
-  const lightest = (sums.p[layers] ?? 0) / quantile(uploads, 0.9) / Math.min(layers, 16)
+  const heaviest = (sums.p[layers] ?? 0) / quantile(lines, 0.2)
+  const lightest = (sums.p[layers] ?? 0) / quantile(lines, 0.9) / Math.min(layers, 16)
   const loads = [
     Infinity,
     ...(heaviest > 0 ? between(lightest, Math.max(heaviest, 2 * lightest), grid.loads) : []),

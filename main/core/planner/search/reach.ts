@@ -1,5 +1,5 @@
 /** How far through the model a peer gets within limits: the step of a quick walk that cuts as it goes. */
-import { type CostModel, transferSeconds } from '../cost.ts'
+import { type CostModel, ringBytesPerSecond, transferSeconds } from '../cost.ts'
 import type { Limits } from './shortest-cuts.ts'
 
 export interface Reach {
@@ -23,7 +23,7 @@ export function createReach(cost: CostModel, { maxBusy, maxLoad }: Limits): Reac
     const held = (sums.p[to] ?? 0) - (sums.p[from] ?? 0)
     return (
       work * flops <= maxBusy * able.flopsPerSecond &&
-      transferSeconds(held, able.uploadBytesPerSecond) <= maxLoad
+      transferSeconds(held, ringBytesPerSecond(able)) <= maxLoad
     )
   }
 
@@ -31,7 +31,7 @@ export function createReach(cost: CostModel, { maxBusy, maxLoad }: Limits): Reac
     const able = peerAt(peer)
     if (able === undefined) return false
     const bytes = (cutBytes[from] ?? 0) + (cutBytes[to] ?? 0)
-    return transferSeconds(bytes, Math.min(able.uploadBytesPerSecond, able.downloadBytesPerSecond)) <= maxBusy
+    return transferSeconds(bytes, ringBytesPerSecond(able)) <= maxBusy
   }
 
   return {
@@ -56,7 +56,7 @@ export function createReach(cost: CostModel, { maxBusy, maxLoad }: Limits): Reac
         1,
         all === 0 ? 1 : able.memoryBytes / all,
         (maxBusy * able.flopsPerSecond) / (work * (sums.f[layers] ?? 1)),
-        held === 0 ? 1 : (maxLoad * able.uploadBytesPerSecond) / held,
+        held === 0 ? 1 : (maxLoad * ringBytesPerSecond(able)) / held,
       )
     },
   }

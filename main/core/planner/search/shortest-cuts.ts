@@ -2,13 +2,19 @@
 import type { LayerRange } from '../../../../shared/model/graph.ts'
 import type { PoolPeer } from '../../../../shared/plan/pool.ts'
 import type { Seconds } from '../../../../shared/units.ts'
-import { type CostModel, type Stage, transferSeconds } from '../cost.ts'
+import {
+  callsPerMicroBatch,
+  type CostModel,
+  ringBytesPerSecond,
+  type Stage,
+  transferSeconds,
+} from '../cost.ts'
 
 /** What no stage may exceed. */
 export interface Limits {
   /** Of any resource, a micro-batch. */
   readonly maxBusy: Seconds
-  /** Of averaging: held parameter bytes / upload. */
+  /** Of averaging: held parameter bytes / the slower of upload and download. */
   readonly maxLoad: Seconds
 }
 
@@ -19,6 +25,8 @@ export interface Capacity {
   /** The same where it keeps what its backward pass needs, and whether it ever does unless it is the last. */
   readonly keepingComputePerFlop: number
   readonly keeps: boolean
+  /** Of a micro-batch, however few layers it holds. */
+  readonly callSeconds: Seconds
   readonly loadPerByte: number
   readonly trafficPerByte: number
   /** Of the border to the next peer; all 0 for the last. */
@@ -62,7 +70,7 @@ function farthest(
   for (; k < lastEnd; k++) {
     const held = at(p, k + 1) - p0
     if (held * stateFactor + workingFactor * (at(w, k + 1) - w0) > can.memory) break
-    if ((at(f, k + 1) - f0) * perFlop(row, j, k + 1) > limits.maxBusy) break
+    if ((at(f, k + 1) - f0) * perFlop(row, j, k + 1) + can.callSeconds > limits.maxBusy) break
     if (held * can.loadPerByte > limits.maxLoad) break
   }
   return k
@@ -84,7 +92,7 @@ export function createShortestCuts(cost: CostModel, places: readonly number[]): 
 
   /** Try every end up to `end` for the peer of a row when it begins at place j, `before` seconds into the trip. */
   function extend(row: Row, j: number, before: Seconds, end: number): void {
-    const { trafficPerByte, linkPerByte, crossingPerByte, latency } = row.can
+    const { trafficPerByte, linkPerByte, crossingPerByte, latency, callSeconds } = row.can
     const { maxBusy } = row.limits
     const crossed = at(crossing, j)
     const begun = at(f, j)
@@ -95,7 +103,8 @@ export function createShortestCuts(cost: CostModel, places: readonly number[]): 
       const out = at(crossing, k)
       if ((crossed + out) * trafficPerByte > maxBusy || out * linkPerByte > maxBusy) continue
       const border = out === 0 ? latency : latency + out * crossingPerByte
-      const roundTrip = before + (at(f, k) - begun) * perFlop(row, j, k) + border
+      const computing = (at(f, k) - begun) * perFlop(row, j, k) + callSeconds
+      const roundTrip = before + computing + border
       if (roundTrip >= at(shortest, cells + k)) continue
       shortest[cells + k] = roundTrip
       cameFrom[cells + k] = j
@@ -180,15 +189,16 @@ export function capacitiesOf(order: readonly number[], cost: CostModel): Capacit
   return order.flatMap((place, index): Capacity[] => {
     const peer = cost.pool.peers[place]
     if (peer === undefined) return []
-    const slowest = Math.min(peer.uploadBytesPerSecond, peer.downloadBytesPerSecond)
+    const perByte = transferSeconds(1, ringBytesPerSecond(peer))
     return [
       {
         memory: peer.memoryBytes,
         computePerFlop: (microBatch * (1 + backwardFactor)) / peer.flopsPerSecond,
         keepingComputePerFlop: (microBatch * (1 + keepingFactor)) / peer.flopsPerSecond,
         keeps: peer.keeps !== false,
-        loadPerByte: transferSeconds(1, peer.uploadBytesPerSecond),
-        trafficPerByte: transferSeconds(1, slowest),
+        callSeconds: callsPerMicroBatch(cost.profile, index === order.length - 1) * (peer.callSeconds ?? 0),
+        loadPerByte: perByte,
+        trafficPerByte: perByte,
         ...borderOf(peer, place, order[index + 1], cost),
       },
     ]

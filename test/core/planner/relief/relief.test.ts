@@ -108,6 +108,26 @@ describe('what holds a plan back', () => {
     )
   })
 
+  it('of averages is the slower of a member’s two ways; where they are alike, both must be wider', () => {
+    const whole = { memoryBytes: 1000 }
+    const often = { ...halves, averageEveryUpdates: 1 }
+    const sentence = (line: Partial<Pool['peers'][number]>) => {
+      const pool = poolOf({ ...whole, ...line }, whole)
+      const layout = planPool({ pool, profile: often, seed: 1, clusters: 2 })
+      if ('feasible' in layout) throw new InvalidInputError(layout.reason)
+      // A round of 1000 bytes at 1000 bytes/s.
+      expect(layout.averagingSeconds).toBeCloseTo(1, 9)
+      return bottleneckOf({ pool, profile: often, seed: 1, layout })
+    }
+    const down = sentence({ downloadBytesPerSecond: 1000 })
+    expect(down.sentence).toMatch(/most of it over the download of pc-0, 0\.008 Mbit\/s; with /)
+    const changes = ({ remedies }: Bottleneck) => remedies.map(({ change }) => change)
+    expect(changes(down)).toContain('0.016 Mbit/s down')
+    const both = sentence({ uploadBytesPerSecond: 1000, downloadBytesPerSecond: 1000 })
+    expect(changes(both)).toContain('0.016 Mbit/s up and down')
+    expect(changes(both)).not.toContain('0.016 Mbit/s up')
+  })
+
   it('is as much worth as the best plan for the changed pool: every order, every cut', () => {
     let compared = 0
     for (let seed = 0; seed < 40; seed++) {

@@ -10,9 +10,9 @@ afterAll(() => fleet.end())
 
 /** Jiffies a second; Linux shows 100 to programs on every machine. */
 const jiffies = 100
-/** After a start or a join, timers settle and what was compiled is collected. */
-const settleMs = 2 * second
 const watchedMs = 6 * second
+/** What a start, a join or a loss leaves to do (saving, measuring, compiling) is done within so many looks, beside other tests, too. */
+const mostLooks = 8
 const promised = 0.05
 
 /** Seconds of processor time of the process with all its threads, as the kernel counts. */
@@ -24,7 +24,6 @@ function processorSeconds(pid: number): number {
 
 /** Share of one core that each of these uses. */
 async function sharesOf(peers: readonly Peer[]): Promise<number[]> {
-  await sleep(settleMs)
   const since = performance.now()
   const before = peers.map(({ pid }) => processorSeconds(pid))
   await sleep(watchedMs)
@@ -32,10 +31,15 @@ async function sharesOf(peers: readonly Peer[]): Promise<number[]> {
   return peers.map(({ pid }, index) => (processorSeconds(pid) - before[index]!) / seconds)
 }
 
+/** They come to rest: one that goes on looking around never does. */
 async function expectIdle(peers: readonly Peer[]): Promise<void> {
-  const shares = await sharesOf(peers)
-  const told = shares.map((share, index) => `${peers[index]!.name} ${(share * 100).toFixed(1)} %`)
-  console.info(`idle agents use of a core: ${told.join(', ')}`)
+  let shares: number[] = []
+  for (let look = 0; look < mostLooks; look++) {
+    shares = await sharesOf(peers)
+    const told = shares.map((share, index) => `${peers[index]!.name} ${(share * 100).toFixed(1)} %`)
+    console.info(`idle agents use of a core: ${told.join(', ')}`)
+    if (Math.max(...shares) < promised) break
+  }
   for (const share of shares) expect(share).toBeLessThan(promised)
 }
 

@@ -74,7 +74,7 @@ function eightPeers(seed: number): Case {
 const slow = { timeout: 600_000 }
 
 /** More pools: `REPLAN_POOLS=300 npx vitest run test/core/planner/replan.test.ts`. */
-const pools = Number(process.env['REPLAN_POOLS'] ?? 36)
+const pools = Number(process.env['REPLAN_POOLS'] ?? 48)
 
 describe('planning again after one of eight peers left', () => {
   const departures = Array.from({ length: pools }, (_, seed) =>

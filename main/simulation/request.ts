@@ -1,7 +1,7 @@
 /** What is simulated: the pool and the model, the plan, and how uneven life is. */
 import type { Layout, Plan } from '../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../shared/plan/pool.ts'
-import type { SharedProcessors } from '../core/planner/plan-rate.ts'
+import type { SharedProcessors } from '../core/planner/shared-processors.ts'
 import type { Churn } from './churn.ts'
 import type { Watcher } from './simulated-pool.ts'
 import type { Stragglers } from './stragglers.ts'

@@ -1,11 +1,11 @@
 /** Participants on one machine, as in a demo: their engines and their messages share its processors. */
 import type { PeerId } from '../../shared/ids.ts'
-import { trafficOf, type WireMessage } from '../../shared/messages/wire.ts'
+import type { WireMessage } from '../../shared/messages/wire.ts'
 import type { Pool } from '../../shared/plan/pool.ts'
 import { type Bytes, type Millis, second } from '../../shared/units.ts'
 import { createLinkTable } from '../core/planner/link-table.ts'
 import { transferSeconds } from '../core/planner/cost.ts'
-import type { SharedProcessors } from '../core/planner/plan-rate.ts'
+import type { SharedProcessors } from '../core/planner/shared-processors.ts'
 import type { Links } from '../core/ports.ts'
 import type { SimulationClock } from './clock.ts'
 
@@ -82,7 +82,7 @@ export interface MachineSettings {
   readonly bodyBytes: (from: PeerId, message: WireMessage) => Bytes
 }
 
-/** The same counting as the forecast's, in `core/planner/plan-rate.ts`. */
+/** The same counting as the forecast's, in `core/planner/shared-processors.ts`. */
 export class SharedMachine {
   readonly #processors: Processors
   readonly #settings: MachineSettings
@@ -113,15 +113,14 @@ export class SharedMachine {
     return crowd && crowd.callSeconds * second
   }
 
-  /** What passes between two stages here, the processors write, encrypt, copy and read before it arrives. */
+  /** What passes between two here, the processors write, encrypt, copy and read before it arrives. */
   linksOf(links: Links): Links {
     const { shared, bodyBytes } = this.#settings
     if (!shared.peers.has(links.self)) return links
     return {
       ...links,
       send: async (to, message, signal) => {
-        const traffic = trafficOf(message.header.type)
-        if ((traffic === 'activations' || traffic === 'gradients') && shared.peers.has(to))
+        if (shared.peers.has(to))
           await this.#processors.work(this.#messageMs(links.self, to, bodyBytes(links.self, message)))
         return links.send(to, message, signal)
       },

@@ -42,7 +42,7 @@ const report = z.object({
   updates: z.number(),
   plan,
   comparison: z.object({
-    forecast: figures,
+    forecast: figures.extend({ judgingSeconds: z.number() }),
     truth: figures,
     ground: z.object({ pool: poolSchema, profile: modelProfile }),
     shared: sharedProcessors.nullable(),
@@ -87,9 +87,9 @@ const reportOf = async ({ name, result }: EndedJob) => {
 }
 type Report = z.infer<typeof report>
 
-/** Samples a second of the same pool and plan in the simulator, for as many updates. */
+/** Samples a second of the same pool and plan in the simulator, for as many updates and with as many validations. */
 async function simulatedRate({ updates, plan: inForce, comparison }: Report): Promise<number> {
-  const { ground, shared } = comparison
+  const { ground, shared, forecast } = comparison
   const { pool } = ground
   const profile = { ...ground.profile, accumulate: inForce.accumulate }
   const { samples, endedSeconds } = await simulate({
@@ -98,7 +98,7 @@ async function simulatedRate({ updates, plan: inForce, comparison }: Report): Pr
     ...(shared && { shared }),
   })
   if (endedSeconds === undefined) throw new InvariantError('the simulated job did not end in time')
-  return samples / endedSeconds
+  return samples / (endedSeconds + forecast.judgingSeconds)
 }
 
 async function figuresOf(ended: EndedJob): Promise<Record<string, number>> {

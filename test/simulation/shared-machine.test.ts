@@ -50,6 +50,21 @@ describe('participants on one machine', () => {
     nearly(await bothRates(poolOf(peers, { links }), { peers: all, processors: 1 }), 10 / (1.75 + 2 * 0.25))
   })
 
+  it('pay for the messages of their averages', async () => {
+    // Two clusters of two: 1 s a micro-batch each; every two of each a round of two rings, 2·4 messages of 0.1 s.
+    const depth = profileOf(2, { averageEveryUpdates: 1, accumulate: 2 })
+    const pool = poolOf(['a', 'b', 'c', 'd'].map((id) => ({ id, flopsPerSecond: 800 })))
+    const shared = {
+      ...{ peers: new Set(['a', 'b', 'c', 'd']), processors: 1 },
+      crowd: { callSeconds: 0, exchangeSeconds: 0.2 },
+    }
+    const layout = rows(pool, depth, 2)
+    const rates = planRates(pool, depth, scheduleOfProfile(layout, depth), shared)
+    const expected = (2 * 2 * 10) / (4 * (1 + 0.2) + 16 * 0.1)
+    nearly(rates[0]! + rates[1]!, expected)
+    nearly((await run({ pool, profile: depth, layout, shared })).samplesPerSecond, expected)
+  })
+
   it('leave those on other machines alone', async () => {
     nearly(await bothRates(poolOf(peers), { peers: new Set(['pc-1', 'pc-2']), processors: 1 }), 10)
   })

@@ -1,7 +1,7 @@
 /** Forecasts that learn: each job's end corrects what is expected of its PCs, and how far a forecast may be off. */
 import type { PeerId } from '../../../shared/ids.ts'
 import { type Learned, mostLearnedPeers, mostLearnedRates } from '../../../shared/job/learned.ts'
-import type { SharedProcessors } from '../planner/plan-rate.ts'
+import type { SharedProcessors } from '../planner/shared-processors.ts'
 import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
 import type { Seconds } from '../../../shared/units.ts'
 

@@ -1,10 +1,11 @@
 /** The forecast beside the truth, at the end of a run. */
 import { bytesShare } from '../../../../shared/codec/codec.ts'
 import type { PeerId } from '../../../../shared/ids.ts'
-import type { Bytes } from '../../../../shared/units.ts'
+import type { Bytes, Seconds } from '../../../../shared/units.ts'
 import { profileOf, withFlops } from '../../model/profile.ts'
 import { withEverybody } from '../../planner/availability.ts'
-import { judgingSeconds, planRates, type SharedProcessors } from '../../planner/plan-rate.ts'
+import { judgingSeconds, planRates } from '../../planner/plan-rate.ts'
+import type { SharedProcessors } from '../../planner/shared-processors.ts'
 import type { PeerTruth, PlanForecast } from '../learned.ts'
 import { measuredPool } from '../measured-pool.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
@@ -14,7 +15,8 @@ import { samplesTrained } from './run-report.ts'
 import { sharedProcessors } from './shared-machine.ts'
 
 export interface Comparison {
-  readonly forecast: ComparedFigures
+  /** Validations take so much of its seconds: the simulator, which knows training alone, is to be given them. */
+  readonly forecast: ComparedFigures & { readonly judgingSeconds: Seconds }
   /** What it was made from; `rookery simulate` takes both. */
   readonly ground: PlanForecast['ground']
   /** Agents on the host's machine, and what calls and messages cost them side by side. */
@@ -71,13 +73,15 @@ export function compare(host: HostState): Comparison | undefined {
   const samples = samplesTrained(host) - forecast.from.samples
   const seconds = (host.secondsAtEnd ?? host.secondsTrained) - forecast.from.seconds
   if (samples <= 0 || seconds <= 0) return undefined
-  const expected = expectedSeconds(host, plan, forecast)
+  const judging = (host.judged - forecast.from.judged) * forecast.secondsPerJudged
+  const expected = trainingSeconds(host, plan, forecast) + judging
   return {
     ground: forecast.ground,
     shared: sharedInReport(forecast.shared),
     forecast: {
       samplesPerSecond: samples / expected,
       seconds: expected,
+      judgingSeconds: judging,
       pipelineBytes: pipelineBytes(host, plan),
     },
     truth: {
@@ -97,20 +101,13 @@ function sharedInReport(shared: SharedProcessors | undefined): Comparison['share
   return shared === undefined ? null : { ...shared, peers: [...shared.peers] }
 }
 
-/**
- * All clusters make as many updates: what they trained lasts as long as the slowest of them takes for its part, and what
- * was judged meanwhile.
- */
-function expectedSeconds(
-  { roll, judged }: HostState,
-  { layout, active }: Plan,
-  { rates, secondsPerJudged, from }: PlanForecast,
-): number {
+/** All clusters make as many updates: what they trained lasts as long as the slowest of them takes for its part. */
+function trainingSeconds({ roll }: HostState, { layout, active }: Plan, { rates }: PlanForecast): Seconds {
   const seconds = active.map((cluster, index) => {
     const samples = roll.get(layout.clusters[cluster]?.stages[0]?.peer ?? '')?.progress?.samples ?? 0
     return samples / (rates[index] ?? Infinity)
   })
-  return Math.max(...seconds) + (judged - from.judged) * secondsPerJudged
+  return Math.max(...seconds)
 }
 
 /** Both ways over every border, for the samples that each cluster trained. */

@@ -1,7 +1,7 @@
 /** Agents of one machine rehearse together before the first plan: what calls and messages cost them side by side. */
 import type { Header } from '../../../../shared/messages/wire.ts'
 import { second } from '../../../../shared/units.ts'
-import type { CrowdCosts } from '../../planner/plan-rate.ts'
+import type { CrowdCosts } from '../../planner/shared-processors.ts'
 import { callsOfTinyPass } from '../call-cost.ts'
 import type { HostState } from './host-state.ts'
 import { sharedProcessors } from './shared-machine.ts'

@@ -1,6 +1,6 @@
 /** Several agents of a pool on the host's own machine, as in a demo: they compute on the same processors, all at once. */
 import type { PeerId } from '../../../../shared/ids.ts'
-import type { SharedProcessors } from '../../planner/plan-rate.ts'
+import type { SharedProcessors } from '../../planner/shared-processors.ts'
 import type { Enrolled } from './roll.ts'
 
 /** An address that no other machine can reach. */

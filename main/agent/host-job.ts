@@ -136,7 +136,7 @@ async function measuredHere(
   const request = {
     ...{ engine: thread, clock: realClock, graph, recipe, memoryBytes },
     // As measured, without rests.
-    ...{ flopsPerSecond: device.flopsPerSecond / computeShare, callSeconds: callSeconds * computeShare },
+    callSeconds: callSeconds * computeShare,
   }
   // Each engine of them takes as many threads as ours.
   const processors = availableParallelism() / (await computingThreads(settings.engine.threads))

@@ -5,7 +5,7 @@ import type { Pool } from '../../shared/plan/pool.ts'
 import { type Bytes, type Millis, second } from '../../shared/units.ts'
 import { createLinkTable } from '../core/planner/link-table.ts'
 import { transferSeconds } from '../core/planner/cost.ts'
-import type { SharedProcessors } from '../core/planner/shared-processors.ts'
+import type { CrowdCosts, SharedProcessors } from '../core/planner/shared-processors.ts'
 import type { Links } from '../core/ports.ts'
 import type { SimulationClock } from './clock.ts'
 
@@ -107,10 +107,10 @@ export class SharedMachine {
     return this.#settings.shared.peers.has(peer) ? this.#processors : undefined
   }
 
-  /** Of a call of an engine here, beside its work; undefined: as each was measured alone. */
-  get callMs(): Millis | undefined {
-    const { crowd } = this.#settings.shared
-    return crowd && crowd.callSeconds * second
+  /** What it costs to be here with others; undefined: as each was measured alone. */
+  crowdOf(peer: PeerId): CrowdCosts | undefined {
+    const { peers, crowd } = this.#settings.shared
+    return peers.has(peer) ? crowd : undefined
   }
 
   /** What passes between two here, the processors write, encrypt, copy and read before it arrives. */

@@ -216,16 +216,18 @@ export class SimulatedPool {
   /** Its activation is read and written in the forward pass, its gradient in the backward pass. */
   #durations(peer: PeerId, { seat: { layers }, recompute, sides }: Seated) {
     const place = this.#places.get(peer) ?? -1
+    const { flopsPerSecond = 0, callSeconds = 0 } = this.#cost.pool.peers[place] ?? {}
     const { f } = this.#cost.sums
     const flops = this.#settings.profile.microBatch * ((f[layers[1]] ?? 0) - (f[layers[0]] ?? 0))
-    const forward = flops / (this.#cost.pool.peers[place]?.flopsPerSecond ?? 0)
+    const forward = flops / flopsPerSecond
     const whole = this.#cost.workSeconds({ peer: place, layers, recompute })
     const codingMs = (sides[0].codingMs + sides[1].codingMs) / 2
-    const crowded = this.#machine?.processorsOf(peer) && this.#machine.callMs
+    const crowd = this.#machine?.crowdOf(peer) ?? { slower: 1, callSeconds }
+    const workMs = crowd.slower * second
     return {
-      forwardMs: forward * second + codingMs,
-      backwardMs: (whole - forward) * second + codingMs,
-      callMs: crowded ?? (this.#cost.pool.peers[place]?.callSeconds ?? 0) * second,
+      forwardMs: forward * workMs + codingMs,
+      backwardMs: (whole - forward) * workMs + codingMs,
+      callMs: crowd.callSeconds * second,
     }
   }
 

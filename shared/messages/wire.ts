@@ -116,8 +116,12 @@ export const probe = message('probe', { id: count })
 export const probeReply = message('probe-reply', { id: count })
 /** Host to those on its own machine, all at once: make calls and exchange small messages with this neighbour, then send `rehearsed`. */
 export const rehearse = message('rehearse', { peer: peerId, seconds: z.number().positive().max(10) })
-/** Passes of a tiny stage, then so many more with a message to and fro after each, and the processor's seconds of both. */
+/**
+ * Some looks at the steps that a speed is measured on; passes of a tiny stage, and so many more with a message to and fro
+ * after each; and the processor's seconds of all.
+ */
 export const rehearsed = message('rehearsed', {
+  looks: z.array(z.object({ steps: count, seconds: amount })).max(8),
   passes: count,
   passSeconds: amount,
   exchanges: count,

@@ -9,6 +9,7 @@ import { bytesPerFloat, mebibyte, second, type Bytes, type Millis } from '../../
 import { startRing, type Ring } from './average/members.ts'
 import { layNamespaces, whyNoNamespaces, type Line, type Namespaces } from './average/namespaces.ts'
 import { rows, type Training } from './average/orders.ts'
+import { median } from '../../shared/median.ts'
 
 const ringSizes = [2, 4, 8]
 /** Mbit/s, and bytes of the model, from a small one to half of resnet18: a round takes one to five seconds. */
@@ -24,9 +25,6 @@ const latencyMs = 5
 const computeMs = 40
 const trainingShare = 0.3
 const usualInFlight = 3
-
-const median = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
 interface Case {
   readonly members: number

@@ -18,6 +18,7 @@ import { recipe } from '../../shared/job/recipe.ts'
 import type { ModelGraph } from '../../shared/model/graph.ts'
 import { batchOf, differenceOf, stepOf } from '../measures/preset-step.ts'
 import { smallPresets } from '../measures/small-presets.ts'
+import { median } from '../../shared/median.ts'
 
 const tiny = process.env['ROOKERY_BENCH_TINY'] === '1'
 const warmUps = tiny ? 1 : 3
@@ -118,9 +119,6 @@ async function stepper(engine: StageEngine, graph: ModelGraph, batch: number): P
     await engine.update()
   }
 }
-
-const median = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
 /** Debian's python3-torch belongs to Debian's Python, which need not be the first on the path. */
 const pythons = ['python3', '/usr/bin/python3']

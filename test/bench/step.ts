@@ -14,6 +14,7 @@ import { layoutOfGraph, stateLayout } from '../../shared/model/layout.ts'
 import { type Runner, type Subject, batchOf, begin, subjects } from './step-models.ts'
 import { profileStep } from './step-profile.ts'
 import { openTorch } from './step-torch.ts'
+import { median } from '../../shared/median.ts'
 
 const warmUps = 2
 const rounds = 11
@@ -99,9 +100,6 @@ async function ownRunner(name: string, engine: StageEngine, subject: Subject): P
     stop: () => engine.unload(),
   }
 }
-
-const median = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
 /** Milliseconds a step: rounds in turn, so that what else the machine does meets all alike. */
 async function timesOf(runners: readonly Runner[], steps: number): Promise<ReadonlyMap<string, number>> {

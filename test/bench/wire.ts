@@ -16,6 +16,7 @@ import { floatTensor, type HostTensor } from '../../shared/tensor.ts'
 import { listen } from '../contracts/links.ts'
 import type { ChildOrders } from '../edge/swarm/child.ts'
 import { certify, enter, startAgent } from '../edge/swarm/pool.ts'
+import { median } from '../../shared/median.ts'
 
 const warmUps = 8
 const rounds = 15
@@ -24,9 +25,6 @@ const inFlight = 4
 const megabytes = [1, 4, 16]
 /** Once, and not counted: some seconds of training, after which both ends are compiled. */
 const warmUpMegabytes = 16
-
-const median = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
 interface Pair {
   readonly links: JobLinks

@@ -35,12 +35,12 @@ describe('participants on one machine', () => {
     nearly(await bothRates(alike, { peers: all, processors: 1.5 }), 10)
   })
 
-  it('pay for calls and messages as their rehearsal told', async () => {
-    // Two calls a micro-batch, one at the leaf, and half of an update's each: 6.5 of 0.2 s. Two borders, 0.3 s each.
-    const crowd = { callSeconds: 0.2, exchangeSeconds: 0.3 }
+  it('pay for work, calls and messages as their rehearsal told', async () => {
+    // Work takes twice as long. Two calls a micro-batch, one at the leaf, and half of an update's each: 6.5 of 0.2 s. Two borders, 0.3 s each.
+    const crowd = { slower: 2, callSeconds: 0.2, exchangeSeconds: 0.3 }
     nearly(
       await bothRates(poolOf(peers), { peers: all, processors: 1, crowd }),
-      10 / (1.75 + 6.5 * 0.2 + 2 * 0.3),
+      10 / (2 * 1.75 + 6.5 * 0.2 + 2 * 0.3),
     )
   })
 
@@ -56,7 +56,7 @@ describe('participants on one machine', () => {
     const pool = poolOf(['a', 'b', 'c', 'd'].map((id) => ({ id, flopsPerSecond: 800 })))
     const shared = {
       ...{ peers: new Set(['a', 'b', 'c', 'd']), processors: 1 },
-      crowd: { callSeconds: 0, exchangeSeconds: 0.2 },
+      crowd: { slower: 1, callSeconds: 0, exchangeSeconds: 0.2 },
     }
     const layout = rows(pool, depth, 2)
     const rates = planRates(pool, depth, scheduleOfProfile(layout, depth), shared)

@@ -1,7 +1,8 @@
 /** How fast an engine trains: the speed F of the cost model, measured on whole steps of a real stage. */
 import { InvalidInputError, InvariantError } from '../../../shared/errors.ts'
 import { type Recipe, recipe } from '../../../shared/job/recipe.ts'
-import { type ModelGraph, modelGraph } from '../../../shared/model/graph.ts'
+import { median } from '../../../shared/median.ts'
+import { type LayerRange, type ModelGraph, modelGraph } from '../../../shared/model/graph.ts'
 import { layoutOfGraph } from '../../../shared/model/layout.ts'
 import { createRng, nextInt, nextNormal, seedFrom } from '../../../shared/random.ts'
 import { type HostTensor, elementCount, floatTensor } from '../../../shared/tensor.ts'
@@ -63,23 +64,36 @@ export async function measureSpeed(request: {
   readonly graph?: ModelGraph
 }): Promise<FlopsPerSecond> {
   const { engine, clock, graph = builtIn } = request
-  const settings = recipe.parse({})
-  const flopsPerSample = trainingFlops(graph, settings)
+  const flopsPerSample = trainingFlops(graph, recipe.parse({}))
   try {
-    await engine.load({
-      graph,
-      layers: [0, graph.layers.length],
-      optimizer: settings.optimizer,
-      learningRate: settings.learningRate,
-      seed: 0,
-      memoryBudgetBytes: 0,
-    })
-    await engine.writeState(initialState(graph, [0, graph.layers.length], 0))
+    await loadWhole(engine, graph)
     const { samples, times } = await timeSteps({ engine, clock, batchOf: (size) => makeBatch(graph, size) })
     return speedOf(samples * flopsPerSample, times, engine.backend)
   } finally {
     await engine.unload()
   }
+}
+
+/** In one stage. */
+async function loadWhole(engine: StageEngine, graph: ModelGraph): Promise<void> {
+  const { optimizer, learningRate } = recipe.parse({})
+  const layers: LayerRange = [0, graph.layers.length]
+  await engine.load({ graph, layers, optimizer, learningRate, seed: 0, memoryBudgetBytes: 0 })
+  await engine.writeState(initialState(graph, layers, 0))
+}
+
+/** Of a step of `loadSteps`, counted as the speed is. */
+export const flopsOfStep: Flops = microBatch * trainingFlops(builtIn, recipe.parse({}))
+
+/**
+ * The steps that a speed is measured on, for who counts by itself; to be called in turn. The engine has no stage before,
+ * and keeps this one.
+ */
+export async function loadSteps(engine: StageEngine): Promise<() => Promise<void>> {
+  await loadWhole(engine, builtIn)
+  const batch = makeBatch(builtIn, microBatch)
+  let step = 0
+  return () => trainStep(engine, batch, step++)
 }
 
 /** Of one sample and step. @throws InvalidInputError when there is nothing to count */
@@ -133,11 +147,11 @@ async function trainStep(engine: StageEngine, batch: Batch, step: number): Promi
 
 /** @throws InvariantError for a clock that stood still or went back */
 function speedOf(flops: Flops, times: readonly Millis[], backend: string): FlopsPerSecond {
-  const median = times.toSorted((left, right) => left - right)[Math.floor(times.length / 2)] ?? 0
-  const speed = flops / (median / second)
-  if (median > 0 && Number.isFinite(speed) && speed > 0) return speed
+  const stepMs = median(times)
+  const speed = flops / (stepMs / second)
+  if (stepMs > 0 && Number.isFinite(speed) && speed > 0) return speed
   throw new InvariantError(
-    `the speed of backend ${backend} cannot be measured: the median of ${times.length} training steps took ${median} ms`,
+    `the speed of backend ${backend} cannot be measured: the median of ${times.length} training steps took ${stepMs} ms`,
   )
 }
 

@@ -1,5 +1,6 @@
 /** What a call of an engine costs, however little it computes: the way to its thread and back, and what it sets up. */
 import { recipe } from '../../../shared/job/recipe.ts'
+import { median } from '../../../shared/median.ts'
 import { modelGraph } from '../../../shared/model/graph.ts'
 import { floatTensor } from '../../../shared/tensor.ts'
 import { type Millis, type Seconds, second } from '../../../shared/units.ts'
@@ -69,6 +70,5 @@ export async function measureCalls({
   } finally {
     await engine.unload()
   }
-  const median = times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
-  return Math.max(0, median / second / callsOfTinyPass)
+  return median(times) / second / callsOfTinyPass
 }

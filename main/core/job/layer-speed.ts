@@ -3,6 +3,7 @@
  * take times of their own, up to tenfold of what a benchmark's layers of as many operations take.
  */
 import type { Recipe } from '../../../shared/job/recipe.ts'
+import { median } from '../../../shared/median.ts'
 import type { LayerRange, ModelGraph } from '../../../shared/model/graph.ts'
 import { type Shape, layoutOfGraph } from '../../../shared/model/layout.ts'
 import { type ModelProfile } from '../../../shared/plan/pool.ts'
@@ -20,7 +21,7 @@ import { initialState } from '../model/initial-state.ts'
 import { profileOf } from '../model/profile.ts'
 import { callsPerMicroBatch } from '../planner/cost.ts'
 import type { Clock, StageEngine } from '../ports.ts'
-import { makeBatch } from './benchmark.ts'
+import { makeBatch, measureSpeed } from './benchmark.ts'
 import { alwaysRecomputes } from './measured-pool.ts'
 
 /** A micro-batch that should take longer is measured with fewer samples. */
@@ -29,6 +30,7 @@ const longStep: Seconds = 0.05
 const least = 4
 const most = 12
 const budgetMs: Millis = 100
+const looks = 3
 /** Updates are made once in so many micro-batches, where the recipe leaves it to the plan. */
 const usualAccumulate = 4
 
@@ -43,9 +45,7 @@ export interface LayerSpeedRequest {
   readonly recipe: Recipe
   /** Nothing that takes more is loaded, a single layer apart. */
   readonly memoryBytes: Bytes
-  /** As the engine's benchmark has them. */
-  readonly flopsPerSecond: FlopsPerSecond
-  /** Of each call; the plan counts it a stage. */
+  /** Of each call, as the engine's benchmark has it; the plan counts it a stage. */
   readonly callSeconds: Seconds
 }
 
@@ -53,31 +53,47 @@ export interface LayerSpeedRequest {
  * FLOPs of a sample's forward pass through each layer, as many as the benchmark's engine does in the time that the layer
  * takes, forward, backward and its part of an update, without what the calls cost. Layers of one kind and size are
  * measured once. Runs of layers as long as memory has room for are measured as a whole, too, and what they take is shared
- * out among their layers.
+ * out among their layers. Runs and the benchmark take turns, and each is held against the benchmark of the same moment: a PC
+ * with other things to do is slower for a second or two, which is no news of the model.
  *
  * @throws what the engine throws
  */
 export async function measureLayers(request: LayerSpeedRequest): Promise<readonly Flops[]> {
-  const { graph, recipe, engine, flopsPerSecond } = request
+  const { graph, recipe, engine, clock } = request
   const profile = profileOf(graph, recipe, { inFlight: 1, accumulate: usualAccumulate })
-  const timer = createTimer(request, profile)
+  const speed = () => measureSpeed({ engine, clock })
+  let before = await speed()
+  const timer = createTimer(request, profile, before)
   const { backwardFactor, keepingBackwardFactor = backwardFactor } = profile
+  const forwards = graph.layers.map((_, layer) => {
+    const recomputes = alwaysRecomputes(engine.backend) && layer < graph.layers.length - 1
+    return 1 + (recomputes ? backwardFactor : keepingBackwardFactor)
+  })
+  const runs = runsWithin(request.memoryBytes, profile)
   try {
     const alone = await timeLayers(graph, timer)
-    const flops: Flops[] = []
-    for (const run of runsWithin(request.memoryBytes, profile)) {
-      const seconds = await timer(run)
-      const apart = alone.slice(...run).reduce((sum, each) => sum + each, 0)
-      for (let layer = run[0]; layer < run[1]; layer++) {
-        const recomputes = alwaysRecomputes(engine.backend) && layer < graph.layers.length - 1
-        const forwards = 1 + (recomputes ? backwardFactor : keepingBackwardFactor)
-        flops.push(((alone[layer] ?? 0) / apart) * ((seconds * flopsPerSecond) / forwards))
-      }
+    const found: Flops[][] = runs.map(() => [])
+    for (let look = 0; look < looks; look++) {
+      const seconds = await timeRuns(runs, timer)
+      const after = await speed()
+      for (const [run, each] of seconds.entries()) found[run]?.push((each * (before + after)) / 2)
+      before = after
     }
-    return flops
+    return runs.flatMap((run, index) => {
+      const apart = alone.slice(...run)
+      const sum = apart.reduce((total, each) => total + each, 0)
+      const flops = median(found[index] ?? [])
+      return apart.map((each, layer) => ((each / sum) * flops) / (forwards[run[0] + layer] ?? 1))
+    })
   } finally {
     await engine.unload()
   }
+}
+
+async function timeRuns(runs: readonly LayerRange[], timer: Timer): Promise<Seconds[]> {
+  const times: Seconds[] = []
+  for (const run of runs) times.push(await timer(run))
+  return times
 }
 
 /** Seconds of a sample. */
@@ -115,7 +131,7 @@ function runsWithin(memoryBytes: Bytes, { layers, stateFactor, microBatch }: Mod
   return [...runs, [from, layers.length]]
 }
 
-function createTimer(request: LayerSpeedRequest, profile: ModelProfile): Timer {
+function createTimer(request: LayerSpeedRequest, profile: ModelProfile, speed: FlopsPerSecond): Timer {
   const { engine, clock, graph, recipe } = request
   const layouts = layoutOfGraph(graph)
   const rng = createRng(0)
@@ -126,7 +142,7 @@ function createTimer(request: LayerSpeedRequest, profile: ModelProfile): Timer {
     )
   return async (layers) => {
     const [from, to] = layers
-    const samples = samplesFor(layers, request, profile)
+    const samples = samplesFor(layers, profile, speed)
     const batch = makeBatch(graph, samples)
     const { accumulate = usualAccumulate } = recipe.schedule
     const input = from === 0 ? batch.input : random([samples, ...(layouts[from]?.inputShape ?? [])])
@@ -149,7 +165,7 @@ function createTimer(request: LayerSpeedRequest, profile: ModelProfile): Timer {
   }
 }
 
-function samplesFor([from, to]: LayerRange, { flopsPerSecond }: LayerSpeedRequest, profile: ModelProfile) {
+function samplesFor([from, to]: LayerRange, profile: ModelProfile, flopsPerSecond: FlopsPerSecond) {
   const flops = profile.layers.slice(from, to).reduce((sum, layer) => sum + layer.flopsPerSample, 0)
   const seconds = (flops * (1 + (profile.keepingBackwardFactor ?? profile.backwardFactor))) / flopsPerSecond
   return Math.max(1, Math.min(profile.microBatch, Math.floor(longStep / seconds)))
@@ -168,8 +184,5 @@ async function medianMs(
       await call(turn)
       times[index]?.push(clock.now() - before)
     }
-  return times.map((each) => {
-    const measured = each.slice(1).sort((a, b) => a - b)
-    return measured[Math.floor(measured.length / 2)] ?? 0
-  })
+  return times.map((each) => median(each.slice(1)))
 }

@@ -1,12 +1,13 @@
 /**
- * What calls and messages cost the processor where several agents share one. All of them at once make calls of hardly any
- * work, then the same with a small message to and fro after each. Side by side both cost more than alone: whoever gets
- * its turn finds the processor's caches full of the others' data.
+ * What work, calls and messages cost the processor where several agents share one. All of them at once make the steps that
+ * speeds are measured on, then calls of hardly any work, then the same with a small message to and fro after each. Side
+ * by side all cost more than alone: whoever gets its turn finds the processor's caches full of the others' data.
  */
 import type { PeerId } from '../../../shared/ids.ts'
 import type { Header } from '../../../shared/messages/wire.ts'
-import { type Millis, second } from '../../../shared/units.ts'
+import { type Millis, type Seconds, second } from '../../../shared/units.ts'
 import type { Clock, StageEngine } from '../ports.ts'
+import { loadSteps } from './benchmark.ts'
 import { loadTinyStage, tinyPass } from './call-cost.ts'
 import type { LinkProbes } from './link-probes.ts'
 
@@ -29,36 +30,79 @@ export interface Rehearsal {
   readonly isOver: () => boolean
 }
 
-export type Rehearsed = Pick<Header<'rehearsed'>, 'passes' | 'passSeconds' | 'exchanges' | 'exchangeSeconds'>
+export type Rehearsed = Omit<Header<'rehearsed'>, 'type' | 'job' | 'plan'>
 
-const notRehearsed: Rehearsed = { passes: 0, passSeconds: 0, exchanges: 0, exchangeSeconds: 0 }
+const notRehearsed: Rehearsed = {
+  ...{ looks: [], passes: 0, passSeconds: 0 },
+  ...{ exchanges: 0, exchangeSeconds: 0 },
+}
 
-/** Of the time, the calls alone. */
-const shareOfPasses = 0.25
+/**
+ * What is done until which share of the time. Steps come three times: a processor that others use, too, is slow for a
+ * second or two, and the quickest look counts.
+ */
+const agenda = [
+  ['steps', 0.12],
+  ['passes', 0.28],
+  ['steps', 0.38],
+  ['exchanges', 0.88],
+  ['steps', 1],
+] as const
+/** The first steps fill caches. */
+const warmUp = 3
+
+interface Counted {
+  readonly count: number
+  /** Of the processor. */
+  readonly seconds: Seconds
+}
+const none: Counted = { count: 0, seconds: 0 }
 
 /** @throws what the engine throws */
 export async function rehearse(ports: RehearsalPorts, rehearsal: Rehearsal): Promise<Rehearsed> {
-  const { engine, clock, probes } = ports
-  const { peer, plan, seconds, signal, isOver } = rehearsal
+  const { engine, clock } = ports
+  const { seconds, isOver } = rehearsal
   const beganMs = clock.now()
+  const found = { steps: [] as Counted[], passes: [] as Counted[], exchanges: [] as Counted[] }
   try {
-    await loadTinyStage(engine)
-    let microBatch = 0
-    const pass = async () => {
-      await tinyPass(engine, microBatch++)
-      return !isOver()
+    for (const [what, share] of agenda) {
+      const deed = await deedOf(what, ports, rehearsal)
+      found[what].push(await repeat(ports, deed, beganMs + share * seconds * second))
+      if (isOver()) return notRehearsed
+      await engine.unload()
     }
-    const untilMs = (share: number) => beganMs + share * seconds * second
-    const passes = await repeat(ports, pass, untilMs(shareOfPasses))
-    const both = async () => (await pass()) && (await probes.exchange(peer, plan, signal))
-    const exchanges = await repeat(ports, both, untilMs(1))
+    const [passes = none, exchanges = none] = [...found.passes, ...found.exchanges]
     return {
+      looks: found.steps.map(({ count, seconds }) => ({ steps: count, seconds })),
       ...{ passes: passes.count, passSeconds: passes.seconds },
       ...{ exchanges: exchanges.count, exchangeSeconds: exchanges.seconds },
     }
   } finally {
     if (!isOver()) await engine.unload()
   }
+}
+
+/** What is repeated until it says false. The engine has the stage for it then. */
+async function deedOf(
+  what: (typeof agenda)[number][0],
+  { engine, probes }: RehearsalPorts,
+  { peer, plan, signal, isOver }: Rehearsal,
+): Promise<() => Promise<boolean>> {
+  if (what === 'steps') {
+    const step = await loadSteps(engine)
+    for (let turn = 0; turn < warmUp && !isOver(); turn++) await step()
+    return async () => {
+      await step()
+      return !isOver()
+    }
+  }
+  await loadTinyStage(engine)
+  let microBatch = 0
+  const pass = async () => {
+    await tinyPass(engine, microBatch++)
+    return !isOver()
+  }
+  return what === 'passes' ? pass : async () => (await pass()) && (await probes.exchange(peer, plan, signal))
 }
 
 /** Nothing of both where nobody can tell what the processor did, or the engine fails. Never rejects. */
@@ -75,7 +119,7 @@ async function repeat(
   { clock, processorMs }: RehearsalPorts,
   deed: () => Promise<boolean>,
   untilMs: Millis,
-): Promise<{ readonly count: number; readonly seconds: number }> {
+): Promise<Counted> {
   const before = processorMs()
   let count = 0
   while (clock.now() < untilMs && (await deed())) count++

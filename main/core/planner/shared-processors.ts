@@ -4,13 +4,14 @@
  */
 import { bytesShare, type Codec } from '../../../shared/codec/codec.ts'
 import type { Plan } from '../../../shared/plan/plan.ts'
-import type { ModelProfile } from '../../../shared/plan/pool.ts'
 import type { Seconds } from '../../../shared/units.ts'
 import { callsPerMicroBatch, type CostModel, type Stage, transferSeconds } from './cost.ts'
 import { ringsOf } from './rings.ts'
 
 /** The processor's seconds of agents that all work at once on the same machine. */
 export interface CrowdCosts {
+  /** Of an engine's work, in times of what it takes alone. */
+  readonly slower: number
   /** Of a call of an engine that computes hardly anything. */
   readonly callSeconds: Seconds
   /** Of a small message to and fro, at both ends together. */
@@ -40,17 +41,18 @@ interface Work {
 
 function workOf(cost: CostModel, { peers, crowd }: SharedProcessors): Work {
   const { pool, profile, links, sums } = cost
+  const slower = crowd?.slower ?? 1
   const isHere = ({ peer }: Stage) => peers.has(pool.peers[peer]?.id ?? '')
   const isLast = ({ layers }: Stage) => layers[1] === profile.layers.length
   const callOf = ({ peer }: Stage) => crowd?.callSeconds ?? pool.peers[peer]?.callSeconds ?? 0
   const callsOf = (stage: Stage) => callsPerMicroBatch(profile, isLast(stage)) * callOf(stage)
   return {
-    compute: (stage) => (isHere(stage) ? cost.workSeconds(stage) + callsOf(stage) : 0),
+    compute: (stage) => (isHere(stage) ? slower * cost.workSeconds(stage) + callsOf(stage) : 0),
     forward(stage) {
       const { peer, layers } = stage
       const flops = (sums.f[layers[1]] ?? 0) - (sums.f[layers[0]] ?? 0)
       const seconds = (profile.microBatch * flops) / (pool.peers[peer]?.flopsPerSecond ?? Infinity)
-      return isHere(stage) ? seconds + callOf(stage) : 0
+      return isHere(stage) ? slower * seconds + callOf(stage) : 0
     },
     passing(stage, next) {
       if (!isHere(stage) || !isHere(next)) return 0

@@ -1,5 +1,6 @@
 /** Measuring layers, with an engine whose passes take as long as a script says. */
 import { describe, expect, it } from 'vitest'
+import { flopsOfStep } from '../../../main/core/job/benchmark.ts'
 import { measureLayers } from '../../../main/core/job/layer-speed.ts'
 import { profileOf, withFlops } from '../../../main/core/model/profile.ts'
 import type { Clock, StageEngine } from '../../../main/core/ports.ts'
@@ -20,23 +21,36 @@ const graph = modelGraph.parse({
 })
 const job = recipe.parse({ schedule: { microBatch: 4, accumulate: 2 } })
 
+const never = () => false
+
 /** Forward takes `forwardMs` of each layer, backward twice that, an update `updateMs`; a call costs a millisecond more. */
-function scripted(forwardMs: readonly number[], { updateMs = 0, callMs = 0, backend = 'scripted' } = {}) {
+function scripted(
+  forwardMs: readonly number[],
+  {
+    updateMs = 0,
+    callMs = 0,
+    backend = 'scripted',
+    isSlow = never,
+  }: { updateMs?: number; callMs?: number; backend?: string; isSlow?: (nowMs: number) => boolean } = {},
+) {
   let time = 0
+  const slowness = () => (isSlow(time) ? 2 : 1)
   let layers: LayerRange = [0, 0]
   let samples = 0
+  let isBenchmark = false
   const loads: LayerRange[] = []
   const clock: Clock = { now: () => time, sleep: () => Promise.resolve() }
-  const never = () => Promise.reject(new InvariantError('measuring layers does not need this'))
+  const unneeded = () => Promise.reject(new InvariantError('measuring layers does not need this'))
   const work = () => forwardMs.slice(...layers).reduce((sum, each) => sum + each, 0)
   const take = (ms: number) => {
-    time += ms + callMs
+    time += (ms + callMs) * slowness()
   }
   const engine: StageEngine = {
     backend,
     load: (setup) => {
       layers = setup.layers
-      loads.push(layers)
+      isBenchmark = setup.graph.name === 'benchmark'
+      if (!isBenchmark) loads.push(layers)
       return Promise.resolve()
     },
     writeState: () => Promise.resolve(),
@@ -50,29 +64,33 @@ function scripted(forwardMs: readonly number[], { updateMs = 0, callMs = 0, back
       return Promise.resolve(undefined)
     },
     forwardLoss: () => {
-      take(3 * work())
+      if (isBenchmark) time += stepMs * slowness()
+      else take(3 * work())
       return Promise.resolve({
         tally: { lossSum: 1, labels: 4, correct: 0, correctTop5: 0 },
         inputGradient: undefined,
       })
     },
     update: () => {
-      take(updateMs)
+      if (!isBenchmark) take(updateMs)
       return Promise.resolve({ applied: true, gradientNorm: 1 })
     },
     unload: () => {
       layers = [0, 0]
       return Promise.resolve()
     },
-    ...{ discard: never, infer: never, judge: never, readState: never, addToState: never },
-    ...{ readOptimizer: never, writeOptimizer: never, memory: never },
+    ...{ discard: unneeded, infer: unneeded, judge: unneeded, readState: unneeded, addToState: unneeded },
+    ...{ readOptimizer: unneeded, writeOptimizer: unneeded, memory: unneeded },
   }
   return { engine, clock, loads, held: () => layers }
 }
 
-const request = { graph, recipe: job, memoryBytes: 1e9, flopsPerSecond: 1e6, callSeconds: 0 }
+const request = { graph, recipe: job, memoryBytes: 1e9, callSeconds: 0 }
+/** A step of the benchmark takes so long, loss and update together. */
+const stepMs = 20
+const speed = flopsOfStep / (stepMs / 1000)
 /** F · seconds a sample; a step of 3 forwards counts as three times the FLOPs. */
-const flopsOf = (forwardMs: number) => (forwardMs / 1000 / 4) * 1e6
+const flopsOf = (forwardMs: number) => (forwardMs / 1000 / 4) * speed
 
 describe('the layers of a model', () => {
   it('count as many FLOPs as the engine’s benchmark does in the time that they take', async () => {
@@ -84,13 +102,22 @@ describe('the layers of a model', () => {
     expect(layers.map(({ flopsPerSample }) => flopsPerSample)).toEqual(flops)
   })
 
+  it('are held against the benchmark of the same moment: a PC that is slow for a while tells the same of the model', async () => {
+    const usual = await measureLayers({ ...request, ...scripted([1, 2, 2, 4]) })
+    for (const isSlow of [() => true, (nowMs: number) => nowMs < 1000, (nowMs: number) => nowMs > 1000])
+      for (const [layer, flops] of (
+        await measureLayers({ ...request, ...scripted([1, 2, 2, 4], { isSlow }) })
+      ).entries())
+        expect(flops / usual[layer]!).toBeCloseTo(1, 6)
+  })
+
   it('of one kind and size are measured once, and then the whole as far as memory reaches', async () => {
     const script = scripted([1, 2, 2, 4])
     await measureLayers({ ...request, ...script })
-    expect(script.loads).toEqual([[0, 1], [1, 2], [3, 4], [0, 4]]) // prettier-ignore
+    expect(script.loads).toEqual([[0, 1], [1, 2], [3, 4], [0, 4], [0, 4], [0, 4]]) // prettier-ignore
     const small = scripted([1, 2, 2, 4])
     await measureLayers({ ...request, ...small, memoryBytes: 1 })
-    expect(small.loads.slice(3)).toEqual([[0, 1], [1, 2], [2, 3], [3, 4]]) // prettier-ignore
+    expect(small.loads.slice(3, 7)).toEqual([[0, 1], [1, 2], [2, 3], [3, 4]]) // prettier-ignore
   })
 
   it('have their part of an update, and not what the calls cost, which the plan counts a stage', async () => {

@@ -115,15 +115,15 @@ describe('the rate of a plan in force', () => {
     expect(planRates({ ...slow, links }, profile, one, sharing)[0]).toBeCloseTo(1 / 9, 9)
   })
 
-  it('of a crowd on one machine counts what calls and messages cost there, not what each measured alone', () => {
+  it('of a crowd on one machine counts what work, calls and messages cost there, not what each measured alone', () => {
     const links = [{ between: ['a', 'b'] as [string, string], latencySeconds: 9, bytesPerSecond: 1000 }]
     const peers = poolOf().peers.map((peer) => ({ ...peer, flopsPerSecond: 1, callSeconds: 7 }))
     const plan = planOf([[stage('a', 0, { recompute: false }), stage('b', 1)]])
-    const crowd = { callSeconds: 0.1, exchangeSeconds: 0.5 }
+    const crowd = { slower: 1.5, callSeconds: 0.1, exchangeSeconds: 0.5 }
     const sharing = { peers: new Set(['a', 'b']), processors: 1, crowd }
     const here = { peers, links, defaultLatencySeconds: 0 }
-    // 2 · 3 s of work, five calls with an update's after each micro-batch, an exchange, 2 · 1000 bytes at 1000/s.
-    const seconds = 6 + (2 + 1 + 1 + 1) * 0.1 + 0.5 + 2
+    // 2 · 3 s of work, half as long again, five calls with an update's after each micro-batch, an exchange, 2 · 1000 bytes at 1000/s.
+    const seconds = 1.5 * 6 + (2 + 1 + 1 + 1) * 0.1 + 0.5 + 2
     const rate = planRates({ ...here, peers }, profile, plan, sharing)[0] ?? 0
     const alone = planRates({ ...here, peers }, profile, plan)[0] ?? 0
     const slowdown = (sharing: number) => Math.max(1, alone * sharing)

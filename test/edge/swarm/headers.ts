@@ -61,7 +61,13 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   'probe-reply': { id: 0 },
   links: { links: [] },
   rehearse: { peer: 'x', seconds: 1 },
-  rehearsed: { passes: 1, passSeconds: 1, exchanges: 1, exchangeSeconds: 1 },
+  rehearsed: {
+    looks: [{ steps: 12, seconds: 0.3 }],
+    passes: 1,
+    passSeconds: 1,
+    exchanges: 1,
+    exchangeSeconds: 1,
+  },
   assignment: {
     ...{ spec, proposal, from: { updates: 0, samples: 0, lost: 0, doubled: 0, cuts: [] } },
     state: { of: 0, optimizer: false, keeps: false, donors: [] },

@@ -48,7 +48,11 @@ export function forecastOf(
   const pool = withEverybody(expected)
   const { graph, recipe } = host.hosted.spec
   const here = sharedProcessors(host.roll.all, host.ports.links.self, host.hosted.processors)
-  const shared = here && { ...here, crowd: crowdCosts([...host.rehearsals.values()]) }
+  const told = [...host.rehearsals].flatMap(([peer, told]) => {
+    const { flopsPerSecond } = host.roll.get(peer)?.device ?? {}
+    return flopsPerSecond === undefined ? [] : [{ told, flopsPerSecond }]
+  })
+  const shared = here && { ...here, crowd: crowdCosts(told) }
   const profile = withFlops(profileOf(graph, recipe), host.hosted.layerFlops)
   const rates = planRates(pool, profile, plan, shared)
   return {

@@ -178,11 +178,10 @@ export async function benchForecast(only: readonly string[] = []): Promise<Recor
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   const found: Record<string, number> = {}
   for (const { name, shaped, run } of runs) {
-    const figures: Record<string, number[]> = {}
-    for (let time = 0; time < (shaped ? 1 : demoRuns); time++)
-      for (const [figure, value] of Object.entries(await measured(name, run)))
-        (figures[figure] ??= []).push(value)
-    for (const [figure, values] of Object.entries(figures)) found[`${name}: ${figure}`] = median(values)
+    const seen: Record<string, number>[] = []
+    for (let time = 0; time < (shaped ? 1 : demoRuns); time++) seen.push(await measured(name, run))
+    for (const figure of Object.keys(seen[0] ?? {}))
+      found[`${name}: ${figure}`] = median(seen.map((figures) => figures[figure] ?? NaN))
   }
   return found
 }

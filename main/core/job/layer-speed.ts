@@ -30,6 +30,8 @@ const longStep: Seconds = 0.05
 const least = 4
 const most = 12
 const budgetMs: Millis = 100
+/** Of a run: what its layers take together is what counts. */
+const runBudgetMs: Millis = 300
 const looks = 3
 /** Updates are made once in so many micro-batches, where the recipe leaves it to the plan. */
 const usualAccumulate = 4
@@ -92,12 +94,12 @@ export async function measureLayers(request: LayerSpeedRequest): Promise<readonl
 
 async function timeRuns(runs: readonly LayerRange[], timer: Timer): Promise<Seconds[]> {
   const times: Seconds[] = []
-  for (const run of runs) times.push(await timer(run))
+  for (const run of runs) times.push(await timer(run, runBudgetMs))
   return times
 }
 
 /** Seconds of a sample. */
-type Timer = (run: LayerRange) => Promise<Seconds>
+type Timer = (run: LayerRange, budget?: Millis) => Promise<Seconds>
 
 /** Seconds of each layer as a stage of its own. */
 async function timeLayers(graph: ModelGraph, timer: Timer): Promise<Seconds[]> {
@@ -140,7 +142,7 @@ function createTimer(request: LayerSpeedRequest, profile: ModelProfile, speed: F
       Float32Array.from({ length: elementCount(shape) }, () => nextNormal(rng)),
       shape,
     )
-  return async (layers) => {
+  return async (layers, budget = budgetMs) => {
     const [from, to] = layers
     const samples = samplesFor(layers, profile, speed)
     const batch = makeBatch(graph, samples)
@@ -157,7 +159,7 @@ function createTimer(request: LayerSpeedRequest, profile: ModelProfile, speed: F
       ...{ memoryBudgetBytes: 0, recompute: false },
     })
     await engine.writeState(initialState(graph, layers, 0))
-    const [passMs = 0, updateMs = 0] = await medianMs(clock, [pass, () => engine.update()])
+    const [passMs = 0, updateMs = 0] = await medianMs({ clock, budget }, [pass, () => engine.update()])
     const tookMs = passMs + updateMs / accumulate
     const calls = callsPerMicroBatch({ accumulate }, to === graph.layers.length)
     const workMs = tookMs - calls * request.callSeconds * second
@@ -173,12 +175,12 @@ function samplesFor([from, to]: LayerRange, profile: ModelProfile, flopsPerSecon
 
 /** Of calls made in turns, the first turn left out. */
 async function medianMs(
-  clock: Clock,
+  { clock, budget }: { readonly clock: Clock; readonly budget: Millis },
   calls: readonly ((turn: number) => Promise<unknown>)[],
 ): Promise<readonly Millis[]> {
   const began = clock.now()
   const times = calls.map((): Millis[] => [])
-  for (let turn = 0; turn < most && (turn < least || clock.now() - began < budgetMs); turn++)
+  for (let turn = 0; turn < most && (turn < least || clock.now() - began < budget); turn++)
     for (const [index, call] of calls.entries()) {
       const before = clock.now()
       await call(turn)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { flopsOfStep } from '../../main/core/job/benchmark.ts'
 import { type Learned, nothingLearned } from '../../shared/job/learned.ts'
 import { type ScenarioSettings, smallJob, startScenario } from './pool.ts'
 
@@ -12,7 +13,11 @@ interface Comparison {
   readonly truth: Compared
   readonly shared: {
     readonly peers: readonly string[]
-    readonly crowd?: { readonly callSeconds: number; readonly exchangeSeconds: number }
+    readonly crowd?: {
+      readonly slower: number
+      readonly callSeconds: number
+      readonly exchangeSeconds: number
+    }
   } | null
   readonly peers: readonly { readonly peer: string; readonly slower: number }[]
 }
@@ -56,6 +61,8 @@ describe('at the end of a run', () => {
     // Engine calls of 4 ms, on a machine that says it worked all the time.
     expect(crowd?.callSeconds).toBeCloseTo(0.004, 3)
     expect(crowd?.exchangeSeconds).toBeGreaterThan(0.002)
+    // A step of the benchmark is two calls; alone it would take flops / speed.
+    expect(crowd?.slower).toBeCloseTo(0.008 / (flopsOfStep / 1e9), 2)
     expect(comparison.peers.length).toBeGreaterThan(0)
     expect(taught).toEqual([nothingLearned])
   })

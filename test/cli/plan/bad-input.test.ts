@@ -130,7 +130,7 @@ const cases: readonly (readonly [string, Files, string])[] = [
   [
     'a field that is none',
     { pool: withPeer({ memory: 1 }) },
-    'pool.json: peers.0: a PC has no field "memory"; its fields are id, memoryBytes, flopsPerSecond, uploadBytesPerSecond, downloadBytesPerSecond, keeps, availability',
+    'pool.json: peers.0: a PC has no field "memory"; its fields are id, memoryBytes, flopsPerSecond, uploadBytesPerSecond, downloadBytesPerSecond, callSeconds, keeps, availability',
   ],
   [
     'a PC without a name',

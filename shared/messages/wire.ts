@@ -5,7 +5,8 @@
 import { z } from 'zod'
 import { jobId, peerId, planNumber } from '../ids.ts'
 import { jobSpec } from '../job/spec.ts'
-import { layerRange, tally } from '../model/graph.ts'
+import { recipe } from '../job/recipe.ts'
+import { layerRange, modelGraph, tally } from '../model/graph.ts'
 import { plan } from '../plan/plan.ts'
 import { jobNewsShape } from './job-news.ts'
 import type { HostTensor } from '../tensor.ts'
@@ -114,10 +115,20 @@ export const measureLinks = message('measure-links', { peers: z.array(peerId).ma
 /** Member to member: answer at once; one tensor of ballast in it. */
 export const probe = message('probe', { id: count })
 export const probeReply = message('probe-reply', { id: count })
-/** Host to those on its own machine, all at once: make calls and exchange small messages with this neighbour, then send `rehearsed`. */
-export const rehearse = message('rehearse', { peer: peerId, seconds: z.number().positive().max(10) })
+/** Host to those on its own machine, all at once: train a part, make calls and exchange small messages with this neighbour, then send `rehearsed`. */
+export const rehearse = message('rehearse', {
+  peer: peerId,
+  seconds: z.number().positive().max(10),
+  /** These layers are trained, with so many samples a micro-batch. */
+  part: z.strictObject({
+    graph: modelGraph,
+    recipe,
+    layers: layerRange,
+    samples: z.int().min(1).max(65_536),
+  }),
+})
 /**
- * Some looks at the steps that a speed is measured on; passes of a tiny stage, and so many more with a message to and fro
+ * Some looks at steps of its part; passes of a tiny stage, and so many more with a message to and fro
  * after each; and the processor's seconds of all.
  */
 export const rehearsed = message('rehearsed', {

@@ -18,7 +18,6 @@ import { jobSpec } from '../../shared/job/spec.ts'
 import type { WireMessage } from '../../shared/messages/wire.ts'
 import type { JobResult, JobView } from '../../shared/messages/control.ts'
 import { createRng, seedFrom } from '../../shared/random.ts'
-import { benchmarked } from '../fakes/benchmarked-engine.ts'
 import { createFakeBatches } from '../fakes/batches.ts'
 import { createVirtualClock, type VirtualClock } from '../fakes/clock.ts'
 import { createFakeEngine } from '../fakes/engine.ts'
@@ -229,8 +228,7 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
         return Promise.resolve()
       },
     }
-    const delay = () => least + (most - least) * rng.next()
-    const engine = benchmarked(createFakeEngine({ clock, delay }), () => clock.sleep(delay()))
+    const engine = createFakeEngine({ clock, delay: () => least + (most - least) * rng.next() })
     engines.set(name, engine)
     return {
       links: network.linksOf(name),

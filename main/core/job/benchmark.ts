@@ -82,20 +82,6 @@ async function loadWhole(engine: StageEngine, graph: ModelGraph): Promise<void> 
   await engine.writeState(initialState(graph, layers, 0))
 }
 
-/** Of a step of `loadSteps`, counted as the speed is. */
-export const flopsOfStep: Flops = microBatch * trainingFlops(builtIn, recipe.parse({}))
-
-/**
- * The steps that a speed is measured on, for who counts by itself; to be called in turn. The engine has no stage before,
- * and keeps this one.
- */
-export async function loadSteps(engine: StageEngine): Promise<() => Promise<void>> {
-  await loadWhole(engine, builtIn)
-  const batch = makeBatch(builtIn, microBatch)
-  let step = 0
-  return () => trainStep(engine, batch, step++)
-}
-
 /** Of one sample and step. @throws InvalidInputError when there is nothing to count */
 function trainingFlops(graph: ModelGraph, settings: Recipe): Flops {
   const forward = profileOf(graph, settings).layers.reduce((sum, layer) => sum + layer.flopsPerSample, 0)

@@ -5,10 +5,8 @@
 import type { Recipe } from '../../../shared/job/recipe.ts'
 import { median } from '../../../shared/median.ts'
 import type { LayerRange, ModelGraph } from '../../../shared/model/graph.ts'
-import { type Shape, layoutOfGraph } from '../../../shared/model/layout.ts'
+import { layoutOfGraph } from '../../../shared/model/layout.ts'
 import { type ModelProfile } from '../../../shared/plan/pool.ts'
-import { createRng, nextNormal } from '../../../shared/random.ts'
-import { type HostTensor, elementCount, floatTensor } from '../../../shared/tensor.ts'
 import {
   type Bytes,
   type Flops,
@@ -17,12 +15,12 @@ import {
   type Seconds,
   second,
 } from '../../../shared/units.ts'
-import { initialState } from '../model/initial-state.ts'
 import { profileOf } from '../model/profile.ts'
 import { callsPerMicroBatch } from '../planner/cost.ts'
 import type { Clock, StageEngine } from '../ports.ts'
-import { makeBatch, measureSpeed } from './benchmark.ts'
+import { measureSpeed } from './benchmark.ts'
 import { alwaysRecomputes } from './measured-pool.ts'
+import { loadRun, usualAccumulate } from './run-pass.ts'
 
 /** A micro-batch that should take longer is measured with fewer samples. */
 const longStep: Seconds = 0.05
@@ -33,9 +31,6 @@ const budgetMs: Millis = 100
 /** Of a run: what its layers take together is what counts. */
 const runBudgetMs: Millis = 300
 const looks = 3
-/** Updates are made once in so many micro-batches, where the recipe leaves it to the plan. */
-const usualAccumulate = 4
-
 /** Of the time of calls that hardly compute anything, so much is work. */
 const leastWork = 0.05
 
@@ -66,11 +61,7 @@ export async function measureLayers(request: LayerSpeedRequest): Promise<readonl
   const speed = () => measureSpeed({ engine, clock })
   let before = await speed()
   const timer = createTimer(request, profile, before)
-  const { backwardFactor, keepingBackwardFactor = backwardFactor } = profile
-  const forwards = graph.layers.map((_, layer) => {
-    const recomputes = alwaysRecomputes(engine.backend) && layer < graph.layers.length - 1
-    return 1 + (recomputes ? backwardFactor : keepingBackwardFactor)
-  })
+  const forwards = forwardsOf(engine.backend, profile)
   const runs = runsWithin(request.memoryBytes, profile)
   try {
     const alone = await timeLayers(graph, timer)
@@ -90,6 +81,15 @@ export async function measureLayers(request: LayerSpeedRequest): Promise<readonl
   } finally {
     await engine.unload()
   }
+}
+
+/** What a pass forward and backward through each layer takes, in passes forward. */
+export function forwardsOf(backend: string, profile: ModelProfile): readonly number[] {
+  const { backwardFactor, keepingBackwardFactor = backwardFactor, layers } = profile
+  return layers.map((_, layer) => {
+    const recomputes = alwaysRecomputes(backend) && layer < layers.length - 1
+    return 1 + (recomputes ? backwardFactor : keepingBackwardFactor)
+  })
 }
 
 async function timeRuns(runs: readonly LayerRange[], timer: Timer): Promise<Seconds[]> {
@@ -117,7 +117,10 @@ async function timeLayers(graph: ModelGraph, timer: Timer): Promise<Seconds[]> {
 }
 
 /** The model in runs as long as memory allows, at least a layer each. */
-function runsWithin(memoryBytes: Bytes, { layers, stateFactor, microBatch }: ModelProfile): LayerRange[] {
+export function runsWithin(
+  memoryBytes: Bytes,
+  { layers, stateFactor, microBatch }: ModelProfile,
+): LayerRange[] {
   const runs: LayerRange[] = []
   let from = 0
   let taken = 0
@@ -135,39 +138,23 @@ function runsWithin(memoryBytes: Bytes, { layers, stateFactor, microBatch }: Mod
 
 function createTimer(request: LayerSpeedRequest, profile: ModelProfile, speed: FlopsPerSecond): Timer {
   const { engine, clock, graph, recipe } = request
-  const layouts = layoutOfGraph(graph)
-  const rng = createRng(0)
-  const random = (shape: Shape): HostTensor =>
-    floatTensor(
-      Float32Array.from({ length: elementCount(shape) }, () => nextNormal(rng)),
-      shape,
-    )
   return async (layers, budget = budgetMs) => {
-    const [from, to] = layers
     const samples = samplesFor(layers, profile, speed)
-    const batch = makeBatch(graph, samples)
     const { accumulate = usualAccumulate } = recipe.schedule
-    const input = from === 0 ? batch.input : random([samples, ...(layouts[from]?.inputShape ?? [])])
-    const pass = async (microBatch: number) => {
-      const request = { microBatch, input, predictUpdates: 0 }
-      if (to === graph.layers.length) return engine.forwardLoss({ ...request, labels: batch.labels })
-      // Its output as its gradient teaches nothing, but it takes as long.
-      return engine.backward(microBatch, await engine.forward(request))
-    }
-    await engine.load({
-      ...{ graph, layers, optimizer: recipe.optimizer, learningRate: recipe.learningRate, seed: 0 },
-      ...{ memoryBudgetBytes: 0, recompute: false },
-    })
-    await engine.writeState(initialState(graph, layers, 0))
+    const pass = await loadRun(engine, { graph, recipe, layers, samples })
     const [passMs = 0, updateMs = 0] = await medianMs({ clock, budget }, [pass, () => engine.update()])
     const tookMs = passMs + updateMs / accumulate
-    const calls = callsPerMicroBatch({ accumulate }, to === graph.layers.length)
+    const calls = callsPerMicroBatch({ accumulate }, layers[1] === graph.layers.length)
     const workMs = tookMs - calls * request.callSeconds * second
     return Math.max(workMs, leastWork * tookMs, Number.EPSILON) / second / samples
   }
 }
 
-function samplesFor([from, to]: LayerRange, profile: ModelProfile, flopsPerSecond: FlopsPerSecond) {
+export function samplesFor(
+  [from, to]: LayerRange,
+  profile: ModelProfile,
+  flopsPerSecond: FlopsPerSecond,
+): number {
   const flops = profile.layers.slice(from, to).reduce((sum, layer) => sum + layer.flopsPerSample, 0)
   const seconds = (flops * (1 + (profile.keepingBackwardFactor ?? profile.backwardFactor))) / flopsPerSecond
   return Math.max(1, Math.min(profile.microBatch, Math.floor(longStep / seconds)))

@@ -1,15 +1,15 @@
 /**
- * What work, calls and messages cost the processor where several agents share one. All of them at once make the steps that
- * speeds are measured on, then calls of hardly any work, then the same with a small message to and fro after each. Side
- * by side all cost more than alone: whoever gets its turn finds the processor's caches full of the others' data.
+ * What work, calls and messages cost the processor where several agents share one. All of them at once train a part of the
+ * model each, then make calls of hardly any work, then the same with a small message to and fro after each. Side by side
+ * all cost more than alone: whoever gets its turn finds the processor's caches full of the others' data.
  */
 import type { PeerId } from '../../../shared/ids.ts'
 import type { Header } from '../../../shared/messages/wire.ts'
 import { type Millis, type Seconds, second } from '../../../shared/units.ts'
 import type { Clock, StageEngine } from '../ports.ts'
-import { loadSteps } from './benchmark.ts'
 import { loadTinyStage, tinyPass } from './call-cost.ts'
 import type { LinkProbes } from './link-probes.ts'
+import { loadRun, type ModelRun, usualAccumulate } from './run-pass.ts'
 
 export interface RehearsalPorts {
   /** Has no stage yet, and has none afterwards. */
@@ -24,10 +24,19 @@ export interface Rehearsal {
   /** The neighbour to exchange messages with. */
   readonly peer: PeerId
   readonly plan: number
+  /** It trains these layers, and forgets them. */
+  readonly part: ModelRun
   readonly seconds: number
   readonly signal: AbortSignal
   /** The engine is wanted for something else. */
   readonly isOver: () => boolean
+}
+
+/** What a step of a part takes an engine that has the machine for itself. */
+export interface StepAlone {
+  /** Without its calls. */
+  readonly stepSeconds: Seconds
+  readonly calls: number
 }
 
 export type Rehearsed = Omit<Header<'rehearsed'>, 'type' | 'job' | 'plan'>
@@ -39,7 +48,7 @@ const notRehearsed: Rehearsed = {
 
 /**
  * What is done until which share of the time. Steps come three times: a processor that others use, too, is slow for a
- * second or two, and the quickest look counts.
+ * second or two, and the median of the looks counts.
  */
 const agenda = [
   ['steps', 0.12],
@@ -86,10 +95,10 @@ export async function rehearse(ports: RehearsalPorts, rehearsal: Rehearsal): Pro
 async function deedOf(
   what: (typeof agenda)[number][0],
   { engine, probes }: RehearsalPorts,
-  { peer, plan, signal, isOver }: Rehearsal,
+  { peer, plan, part, signal, isOver }: Rehearsal,
 ): Promise<() => Promise<boolean>> {
   if (what === 'steps') {
-    const step = await loadSteps(engine)
+    const step = await stepsOf(engine, part)
     for (let turn = 0; turn < warmUp && !isOver(); turn++) await step()
     return async () => {
       await step()
@@ -103,6 +112,17 @@ async function deedOf(
     return !isOver()
   }
   return what === 'passes' ? pass : async () => (await pass()) && (await probes.exchange(peer, plan, signal))
+}
+
+/** A micro-batch, and its part of an update. */
+async function stepsOf(engine: StageEngine, part: ModelRun): Promise<() => Promise<void>> {
+  const { accumulate = usualAccumulate } = part.recipe.schedule
+  const pass = await loadRun(engine, part)
+  let made = 0
+  return async () => {
+    await pass(made++)
+    if (made % accumulate === 0) await engine.update()
+  }
 }
 
 /** Nothing of both where nobody can tell what the processor did, or the engine fails. Never rejects. */

@@ -1,6 +1,6 @@
 /** Measuring layers, with an engine whose passes take as long as a script says. */
 import { describe, expect, it } from 'vitest'
-import { flopsOfStep } from '../../../main/core/job/benchmark.ts'
+import { measureSpeed } from '../../../main/core/job/benchmark.ts'
 import { measureLayers } from '../../../main/core/job/layer-speed.ts'
 import { profileOf, withFlops } from '../../../main/core/model/profile.ts'
 import type { Clock, StageEngine } from '../../../main/core/ports.ts'
@@ -88,7 +88,7 @@ function scripted(
 const request = { graph, recipe: job, memoryBytes: 1e9, callSeconds: 0 }
 /** A step of the benchmark takes so long, loss and update together. */
 const stepMs = 20
-const speed = flopsOfStep / (stepMs / 1000)
+const speed = await measureSpeed(scripted([1]))
 /** F · seconds a sample; a step of 3 forwards counts as three times the FLOPs. */
 const flopsOf = (forwardMs: number) => (forwardMs / 1000 / 4) * speed
 

@@ -60,7 +60,10 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
   probe: { id: 0 },
   'probe-reply': { id: 0 },
   links: { links: [] },
-  rehearse: { peer: 'x', seconds: 1 },
+  rehearse: {
+    ...{ peer: 'x', seconds: 1 },
+    part: { graph: spec.graph, recipe: spec.recipe, layers: [0, 1], samples: 4 },
+  },
   rehearsed: {
     looks: [{ steps: 12, seconds: 0.3 }],
     passes: 1,

@@ -9,7 +9,7 @@ import type { SharedProcessors } from '../../planner/shared-processors.ts'
 import type { PeerTruth, PlanForecast } from '../learned.ts'
 import { measuredPool } from '../measured-pool.ts'
 import type { Plan } from '../../../../shared/plan/plan.ts'
-import { crowdCosts } from './crowd.ts'
+import { crowdOf } from './crowd.ts'
 import type { HostState } from './host-state.ts'
 import { samplesTrained } from './run-report.ts'
 import { sharedProcessors } from './shared-machine.ts'
@@ -48,11 +48,7 @@ export function forecastOf(
   const pool = withEverybody(expected)
   const { graph, recipe } = host.hosted.spec
   const here = sharedProcessors(host.roll.all, host.ports.links.self, host.hosted.processors)
-  const told = [...host.rehearsals].flatMap(([peer, told]) => {
-    const { flopsPerSecond } = host.roll.get(peer)?.device ?? {}
-    return flopsPerSecond === undefined ? [] : [{ told, flopsPerSecond }]
-  })
-  const shared = here && { ...here, crowd: crowdCosts(told) }
+  const shared = here && { ...here, crowd: crowdOf(host) }
   const profile = withFlops(profileOf(graph, recipe), host.hosted.layerFlops)
   const rates = planRates(pool, profile, plan, shared)
   return {

@@ -18,6 +18,7 @@ import { type Checkpoint, type Trained, untrained } from '../checkpoint.ts'
 import { Curve } from '../curve.ts'
 import { Pace } from '../forecast.ts'
 import type { PlanForecast } from '../learned.ts'
+import type { StepAlone } from '../rehearsal.ts'
 import { createJobLog, type JobLog } from '../job-log.ts'
 import type { StateReceiver } from '../transfer.ts'
 import type { Donor } from '../moving/donor.ts'
@@ -134,6 +135,8 @@ export class HostState {
   readonly brokeAtMs = new Map<PeerId, Millis>()
   /** What those on the host's machine told of their rehearsal. */
   readonly rehearsals = new Map<PeerId, Header<'rehearsed'>>()
+  /** And what they were to train in it. */
+  readonly rehearsedParts = new Map<PeerId, StepAlone>()
   /** Peers that the host sent away; they may not come back. */
   readonly removed = new Set<PeerId>()
   /** Samples judged while the training went on. */

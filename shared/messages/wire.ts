@@ -120,12 +120,13 @@ export const rehearse = message('rehearse', {
   peer: peerId,
   seconds: z.number().positive().max(10),
   /** These layers are trained, with so many samples a micro-batch. */
-  part: z.strictObject({
-    graph: modelGraph,
-    recipe,
-    layers: layerRange,
-    samples: z.int().min(1).max(65_536),
-  }),
+  part: z
+    .strictObject({ graph: modelGraph, recipe, layers: layerRange, samples: z.int().min(1).max(65_536) })
+    .refine(
+      ({ graph, recipe: { schedule }, layers: [from, to], samples }) =>
+        from < to && to <= graph.layers.length && samples <= schedule.microBatch,
+      { error: 'a part is a run of the layers of its model, with a micro-batch of samples at most' },
+    ),
 })
 /**
  * Some looks at steps of its part; passes of a tiny stage, and so many more with a message to and fro

@@ -83,6 +83,26 @@ describe('the messages between agents', () => {
     expect(wireHeader.safeParse(header).success).toBe(false)
   })
 
+  it('ask nobody to train what is no part of the model, or more than a micro-batch', () => {
+    const graph = {
+      ...{ format: 'rookery-model/1', name: 'two', task: 'classify', loss: { type: 'cross-entropy' } },
+      input: { type: 'values', shape: [4] },
+      layers: [
+        { type: 'dense', name: 'first', units: 4 },
+        { type: 'dense', name: 'last', units: 4 },
+      ],
+    }
+    const part = { graph, recipe: { schedule: { microBatch: 8 } }, layers: [0, 2], samples: 8 }
+    const asked = (change: Record<string, unknown>) =>
+      wireHeader.safeParse({
+        ...{ type: 'rehearse', job, plan: 0, peer: 'a', seconds: 1 },
+        part: { ...part, ...change },
+      }).success
+    expect(asked({})).toBe(true)
+    for (const change of [{ layers: [0, 3] }, { layers: [1, 1] }, { layers: [2, 1] }, { samples: 9 }])
+      expect(asked(change)).toBe(false)
+  })
+
   it('carry certificates whose every field is bounded', () => {
     const good = { job, peer: 'a', role: 'member', expiresAt: 1, signature: '0'.repeat(128) }
     expect(certificate.safeParse(good).success).toBe(true)

@@ -6,6 +6,7 @@ import { floatTensor } from '../../../shared/tensor.ts'
 import { type Millis, type Seconds, second } from '../../../shared/units.ts'
 import { initialState } from '../model/initial-state.ts'
 import type { Clock, StageEngine } from '../ports.ts'
+import type { PassEngine } from './run-pass.ts'
 
 /** Some FLOPs: what its passes take is what calls take. */
 const tiny = modelGraph.parse({
@@ -22,7 +23,7 @@ const tiny = modelGraph.parse({
 const input = floatTensor(new Float32Array(4), [1, 4])
 
 /** The engine has no stage, and gets one of hardly any work. @throws what the engine throws */
-export async function loadTinyStage(engine: StageEngine): Promise<void> {
+export async function loadTinyStage(engine: PassEngine): Promise<void> {
   const { optimizer, learningRate } = recipe.parse({})
   await engine.load({
     ...{ graph: tiny, layers: [0, 1], optimizer, learningRate, seed: 0 },
@@ -32,7 +33,7 @@ export async function loadTinyStage(engine: StageEngine): Promise<void> {
 }
 
 /** Two calls of the tiny stage: a micro-batch forward and backward. */
-export async function tinyPass(engine: StageEngine, microBatch: number): Promise<void> {
+export async function tinyPass(engine: PassEngine, microBatch: number): Promise<void> {
   // Its output as its gradient teaches nothing, but it takes as long.
   await engine.backward(microBatch, await engine.forward({ microBatch, input, predictUpdates: 0 }))
 }

@@ -6,10 +6,11 @@
 import type { PeerId } from '../../../shared/ids.ts'
 import type { Header } from '../../../shared/messages/wire.ts'
 import { type Millis, type Seconds, second } from '../../../shared/units.ts'
+import { AbortedError } from '../../../shared/errors.ts'
 import type { Clock, StageEngine } from '../ports.ts'
 import { loadTinyStage, tinyPass } from './call-cost.ts'
 import type { LinkProbes } from './link-probes.ts'
-import { loadRun, type ModelRun, usualAccumulate } from './run-pass.ts'
+import { loadRun, type ModelRun, type PassEngine, usualAccumulate } from './run-pass.ts'
 
 export interface RehearsalPorts {
   /** Has no stage yet, and has none afterwards. */
@@ -69,15 +70,15 @@ const none: Counted = { count: 0, seconds: 0 }
 
 /** @throws what the engine throws */
 export async function rehearse(ports: RehearsalPorts, rehearsal: Rehearsal): Promise<Rehearsed> {
-  const { engine, clock } = ports
+  const { clock } = ports
   const { seconds, isOver } = rehearsal
+  const engine = unlessWanted(ports.engine, isOver)
   const beganMs = clock.now()
   const found = { steps: [] as Counted[], passes: [] as Counted[], exchanges: [] as Counted[] }
   try {
     for (const [what, share] of agenda) {
-      const deed = await deedOf(what, ports, rehearsal)
+      const deed = await deedOf(what, { ...ports, engine }, rehearsal)
       found[what].push(await repeat(ports, deed, beganMs + share * seconds * second))
-      if (isOver()) return notRehearsed
       await engine.unload()
     }
     const [passes = none, exchanges = none] = [...found.passes, ...found.exchanges]
@@ -91,31 +92,48 @@ export async function rehearse(ports: RehearsalPorts, rehearsal: Rehearsal): Pro
   }
 }
 
+/** A stage that is given out meanwhile has the engine from its first call on: none of ours comes after it. */
+function unlessWanted(engine: StageEngine, isOver: () => boolean): PassEngine {
+  const guarded =
+    <A extends unknown[], R>(call: (...of: A) => Promise<R>) =>
+    (...of: A): Promise<R> =>
+      isOver() ? Promise.reject(new AbortedError('the engine is wanted for a stage')) : call(...of)
+  return {
+    load: guarded((setup) => engine.load(setup)),
+    writeState: guarded((state) => engine.writeState(state)),
+    forward: guarded((request) => engine.forward(request)),
+    forwardLoss: guarded((request) => engine.forwardLoss(request)),
+    backward: guarded((...request) => engine.backward(...request)),
+    update: guarded(() => engine.update()),
+    unload: guarded(() => engine.unload()),
+  }
+}
+
 /** What is repeated until it says false. The engine has the stage for it then. */
 async function deedOf(
   what: (typeof agenda)[number][0],
-  { engine, probes }: RehearsalPorts,
-  { peer, plan, part, signal, isOver }: Rehearsal,
+  { engine, probes }: { readonly engine: PassEngine; readonly probes: LinkProbes },
+  { peer, plan, part, signal }: Rehearsal,
 ): Promise<() => Promise<boolean>> {
   if (what === 'steps') {
     const step = await stepsOf(engine, part)
-    for (let turn = 0; turn < warmUp && !isOver(); turn++) await step()
+    for (let turn = 0; turn < warmUp; turn++) await step()
     return async () => {
       await step()
-      return !isOver()
+      return true
     }
   }
   await loadTinyStage(engine)
   let microBatch = 0
   const pass = async () => {
     await tinyPass(engine, microBatch++)
-    return !isOver()
+    return true
   }
   return what === 'passes' ? pass : async () => (await pass()) && (await probes.exchange(peer, plan, signal))
 }
 
 /** A micro-batch, and its part of an update. */
-async function stepsOf(engine: StageEngine, part: ModelRun): Promise<() => Promise<void>> {
+async function stepsOf(engine: PassEngine, part: ModelRun): Promise<() => Promise<void>> {
   const { accumulate = usualAccumulate } = part.recipe.schedule
   const pass = await loadRun(engine, part)
   let made = 0
@@ -125,7 +143,7 @@ async function stepsOf(engine: StageEngine, part: ModelRun): Promise<() => Promi
   }
 }
 
-/** Nothing of both where nobody can tell what the processor did, or the engine fails. Never rejects. */
+/** Nothing of it where nobody can tell what the processor did, or the engine fails or is wanted. Never rejects. */
 export async function rehearseIfAble(
   { processorMs, ...ports }: Omit<RehearsalPorts, 'processorMs'> & Partial<RehearsalPorts>,
   rehearsal: Rehearsal,

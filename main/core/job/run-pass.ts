@@ -11,6 +11,12 @@ import { makeBatch } from './benchmark.ts'
 /** Updates are made once in so many micro-batches, where the recipe leaves it to the plan. */
 export const usualAccumulate = 4
 
+/** As much of an engine as such passes take. */
+export type PassEngine = Pick<
+  StageEngine,
+  'load' | 'writeState' | 'forward' | 'forwardLoss' | 'backward' | 'update' | 'unload'
+>
+
 export interface ModelRun {
   readonly graph: ModelGraph
   readonly recipe: Recipe
@@ -26,7 +32,7 @@ export interface ModelRun {
  * @throws what the engine throws
  */
 export async function loadRun(
-  engine: StageEngine,
+  engine: PassEngine,
   { graph, recipe, layers, samples }: ModelRun,
 ): Promise<(microBatch: number) => Promise<void>> {
   const [from, to] = layers

@@ -79,7 +79,7 @@ function roundSeconds(plan: Plan, { peers, crowd }: SharedProcessors): Seconds {
   if (crowd === undefined) return 0
   const rings = ringsOf(plan.active.map((cluster) => plan.layout.clusters[cluster]?.stages ?? []))
   const messages = rings.map(({ members }) => ringMessages(members.filter((peer) => peers.has(peer)).length))
-  return messages.reduce((sum, each) => sum + Math.max(0, each), 0) * (crowd.exchangeSeconds / 2)
+  return messages.reduce((sum, each) => sum + each, 0) * (crowd.exchangeSeconds / 2)
 }
 
 interface Training {

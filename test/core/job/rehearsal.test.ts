@@ -17,7 +17,9 @@ function agent(answers = Infinity) {
   const clock = createVirtualClock()
   let usedMs = 0
   let held = ''
+  let lastCallMs = 0
   const call = async <T>(result: T) => {
+    lastCallMs = clock.now()
     await clock.sleep(5)
     usedMs += 4
     return result
@@ -55,7 +57,7 @@ function agent(answers = Infinity) {
     lost: () => undefined,
     deliver: () => undefined,
   }
-  return { clock, engine, probes, processorMs: () => usedMs, held: () => held }
+  return { clock, engine, probes, processorMs: () => usedMs, held: () => held, lastCallMs: () => lastCallMs }
 }
 
 describe('a rehearsal', () => {
@@ -84,14 +86,24 @@ describe('a rehearsal', () => {
   })
 })
 
-it('leaves the engine to a stage that is given out meanwhile', async () => {
-  const ports = agent()
-  const isOver = () => ports.clock.now() >= 300
-  const told = await ports.clock.runUntil(rehearse(ports, { ...rehearsal, isOver }))
-  expect(told.exchanges).toBe(0)
-  expect(ports.clock.now()).toBeLessThan(320)
-  // Not unloaded: whoever wanted it loads it anew.
-  expect(ports.held()).toBe(graph.name)
+describe('a rehearsal whose engine is wanted for a stage', () => {
+  it('tells of nothing, and leaves the engine to whoever loads it anew', async () => {
+    const ports = agent()
+    const isOver = () => ports.clock.now() >= 300
+    const told = await ports.clock.runUntil(rehearseIfAble(ports, { ...rehearsal, isOver }))
+    expect(told.looks).toEqual([])
+    expect(ports.clock.now()).toBeLessThan(320)
+    expect(ports.held()).toBe(graph.name)
+  })
+
+  it('makes no call after that, whichever is under way: it would be the stage that it hits', async () => {
+    for (let wantedMs = 0; wantedMs < 5000; wantedMs += 11) {
+      const ports = agent()
+      const isOver = () => ports.clock.now() >= wantedMs
+      await ports.clock.runUntil(rehearseIfAble(ports, { ...rehearsal, isOver }))
+      expect(ports.lastCallMs(), `wanted after ${wantedMs} ms`).toBeLessThan(Math.max(1, wantedMs))
+    }
+  })
 })
 
 it('tells of nothing where the processor cannot be asked, or the engine fails', async () => {

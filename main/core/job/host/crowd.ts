@@ -1,4 +1,4 @@
-/** Agents of one machine rehearse together before the first plan: what calls and messages cost them side by side. */
+/** Agents of one machine rehearse together before the first plan: what work, calls and messages cost them side by side. */
 import type { Header } from '../../../../shared/messages/wire.ts'
 import type { CrowdCosts } from '../../planner/shared-processors.ts'
 import { type Seconds, second } from '../../../../shared/units.ts'
@@ -18,17 +18,20 @@ const rehearsedSeconds = 3
 /** One that is not done by then is planned without. */
 const answerWithinMs = 10 * second
 
+/** Of the time of steps, so much is work, however dear calls are. */
+const leastWork = 0.5
+
 /** Once: it takes engines that hold no stage. */
 export async function rehearseTogether(host: HostState, signal: AbortSignal): Promise<void> {
-  const { roll, ports, hosted, planNumber, rehearsals } = host
+  const { roll, ports, hosted, planNumber, rehearsals, rehearsedParts } = host
   const shared = sharedProcessors(roll.willing, ports.links.self, hosted.processors)
-  if (shared === undefined || planNumber > 0 || rehearsals.size > 0) return
+  if (shared === undefined || planNumber > 0 || rehearsedParts.size > 0) return
   const peers = [...shared.peers]
   const common = { type: 'rehearse', seconds: rehearsedSeconds } as const
   for (const [index, peer] of peers.entries()) {
     const next = peers[(index + 1) % peers.length] ?? peer
     const { part, ...alone } = partFor(host, peer, index)
-    host.rehearsedParts.set(peer, alone)
+    rehearsedParts.set(peer, alone)
     void host.send(peer, { ...common, peer: next, part })
   }
   const isDone = () => peers.every((peer) => rehearsals.has(peer) || !roll.isPresent(peer))
@@ -98,7 +101,7 @@ function slownessOf(all: readonly ToldOfCrowd[], callSeconds: Seconds): number {
     const [used, alone] = all.reduce(
       ([used, alone], { told, stepSeconds, calls }) => {
         const { steps = 0, seconds = 0 } = told.looks[look] ?? {}
-        const work = Math.max(0.5 * seconds, seconds - steps * calls * callSeconds)
+        const work = Math.max(leastWork * seconds, seconds - steps * calls * callSeconds)
         return [used + work, alone + steps * stepSeconds]
       },
       [0, 0],

@@ -56,7 +56,7 @@ function handlersOf(host: HostState, news: News): Handlers {
   const entryOf = (from: Sender) => host.roll.get(from.peer)
   return {
     rehearsed: (from, { header }) => {
-      host.rehearsals.set(from.peer, header)
+      if (host.rehearsedParts.has(from.peer)) host.rehearsals.set(from.peer, header)
     },
     links: (from, { header }) => {
       const entry = entryOf(from)

@@ -59,6 +59,21 @@ describe('a pool that loses a PC', () => {
     const reasons = await Promise.all(early.members.map(async (member) => (await early.end(member)).reason))
     expect(new Set(reasons)).toEqual(new Set(['the host is gone (connection lost)']))
 
+    // The last stage is ready, and nobody was told to start.
+    let areReady = 0
+    const ready = await startScenario({
+      ...long,
+      tap: (_from, to, { header }) => {
+        if (to !== 'host' || header.type !== 'stage-ready') return
+        areReady += 1
+        if (areReady === ready.members.length) void ready.network.sever('host')
+      },
+    })
+    for (const member of ready.members) {
+      expect((await ready.end(member)).reason).toMatch(/^the host is gone \([^)]*\)$/)
+      expect(member.savedStages).toEqual([])
+    }
+
     const full = await startScenario({ ...long, fullDisks: ['pc-1'] })
     await full.until(({ updates }) => updates >= 4)
     await full.lose('host')

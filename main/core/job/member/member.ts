@@ -113,7 +113,7 @@ export class Member {
       ...{ signal: this.#life.signal, log: this.log },
       ...{ plan: () => this.plan, held: this.#held.bind(this), replan: this.#replan.bind(this) },
       ...{ toHost: this.#post.send, tell: this.#post.tell, background: this.#post.background },
-      trains: () => this.#active() && this.#stage?.run?.isBroken === false && this.state.name !== 'finished',
+      trains: () => this.#active() && this.#stage?.isUnderWay() === true && this.state.name !== 'finished',
       onBack: () => {
         this.#tellWhatIsHeld()
         this.ownPause.tellAgain()

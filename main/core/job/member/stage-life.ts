@@ -45,6 +45,11 @@ export class StageLife {
     return this.#end.signal
   }
 
+  /** Told to start, and no neighbour missed. */
+  isUnderWay(): boolean {
+    return this.isBegun && this.run?.isBroken === false
+  }
+
   /** Another stage took its place. */
   isGivenUp(): boolean {
     return this.#end.signal.aborted
@@ -132,7 +137,8 @@ export class StageLife {
 
   /** Keep it; the end of a sentence that says whether that went well. Empty for a stage that never trained. */
   async saveInWords(): Promise<string> {
-    if (this.run === undefined) return ''
+    // Ready is not begun: what it would save is what the pool gave it.
+    if (this.run === undefined || !this.isBegun) return ''
     const kept = await this.save().then(
       () => 'is saved',
       (error: unknown) => `could not be saved: ${reportOf(error).message}`,

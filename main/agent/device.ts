@@ -42,11 +42,15 @@ export async function reportDevice(
     displayName: displayNameOf(settings),
     backend: engine.backend,
     memoryBytes: await memoryBudget({ setting: settings.limits.memoryBytes }),
-    // What it can do in the share of the time that its owner allows.
-    flopsPerSecond: measured.flopsPerSecond * settings.limits.computeShare,
-    callSeconds: measured.callSeconds / settings.limits.computeShare,
+    ...lentSpeed(measured, settings.limits),
   }
 }
+
+/** What it can do in the share of the time that its owner allows. */
+const lentSpeed = ({ flopsPerSecond, callSeconds }: EngineSpeed, { computeShare }: Settings['limits']) => ({
+  flopsPerSecond: flopsPerSecond * computeShare,
+  callSeconds: callSeconds / computeShare,
+})
 
 /**
  * What this PC would lend to a job that begins now. Where its speed was never measured, that is done first, on an
@@ -63,12 +67,16 @@ export async function lentPc(parts: AgentParts): Promise<LentPc> {
   const caps = { uploadBytesPerSecond, downloadBytesPerSecond }
   if (known !== undefined) {
     const memoryBytes = await memoryBudget({ setting: limits.memoryBytes })
-    return { memoryBytes, flopsPerSecond: known.flopsPerSecond * limits.computeShare, ...caps }
+    return { memoryBytes, ...lentSpeed(known, limits), ...caps }
   }
   const engine = await parts.startEngine()
   try {
-    const { memoryBytes, flopsPerSecond } = await reportDevice(parts.home, parts.settings, engine)
-    return { memoryBytes, flopsPerSecond, ...caps }
+    const { memoryBytes, flopsPerSecond, callSeconds } = await reportDevice(
+      parts.home,
+      parts.settings,
+      engine,
+    )
+    return { memoryBytes, flopsPerSecond, callSeconds, ...caps }
   } finally {
     await engine.stop()
   }

@@ -78,6 +78,20 @@ export async function openSession(entry: string, options: AgentOptions): Promise
   }
 }
 
+/** Ask the agent that runs, or one of our own for the time of the question. */
+export async function withAgent<T>(
+  entry: string,
+  options: AgentOptions,
+  ask: (client: AgentClient) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(entry, options)
+  try {
+    return await ask(session.client)
+  } finally {
+    await session.close()
+  }
+}
+
 /** Start an agent of our own and connect to it. */
 export async function startSession(
   entry: string,

@@ -6,6 +6,24 @@ const amount = z.number().min(0)
 /** Low and high. */
 const range = z.tuple([amount, amount])
 
+/** What a pool is expected to do, by the planner; low and high. */
+const prospect = z.strictObject({
+  samplesPerSecond: range,
+  /** Until the job's target is reached. */
+  seconds: range,
+})
+export type Prospect = z.infer<typeof prospect>
+
+/** A pool as it is, and with more PCs like the one that asks; null: the model does not fit it. */
+export const outlook = z.strictObject({
+  now: prospect.nullable(),
+  withYou: prospect.nullable(),
+  withOneMore: prospect.nullable(),
+  /** Of the one that asks, while it trains; about as much comes in. */
+  uploadBytesPerSecond: range,
+})
+export type Outlook = z.infer<typeof outlook>
+
 /** A job that an invite leads to, and what joining it would mean for this PC. */
 export const joinCard = z.object({
   job: z.string(),
@@ -26,6 +44,10 @@ export const joinCard = z.object({
   downloadBytesPerHour: range,
   /** One sentence. */
   limitedBy: z.string(),
+  /** Null: the host has no time to reckon it. */
+  outlook: outlook.nullable(),
+  /** What one more PC like this one would bring, in one sentence; empty where that is not known. */
+  gain: z.string(),
 })
 export type JoinCard = z.infer<typeof joinCard>
 
@@ -54,7 +76,19 @@ export const dataPreview = z.object({
 export type DataPreview = z.infer<typeof dataPreview>
 
 export const hostForecast = z.object({
-  byPeers: z.array(z.object({ peers: amount, seconds: range, fits: z.boolean() })).max(16),
+  byPeers: z
+    .array(
+      z.object({
+        peers: amount,
+        fits: z.boolean(),
+        seconds: range,
+        samplesPerSecond: range,
+        /** Of the PC that is given most of it, while it trains. */
+        memoryBytes: amount,
+        uploadBytesPerHour: amount,
+      }),
+    )
+    .max(16),
   /** One sentence. */
   limitedBy: z.string(),
 })

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { jobId, peerId, planNumber } from '../ids.ts'
 import { jobSpec } from '../job/spec.ts'
 import { recipe } from '../job/recipe.ts'
+import { outlook } from './cards.ts'
 import { layerRange, modelGraph, tally } from '../model/graph.ts'
 import { plan } from '../plan/plan.ts'
 import { jobNewsShape } from './job-news.ts'
@@ -83,7 +84,17 @@ export const joinRequest = message('join-request', {
 /** Host to stranger: "you are a member." */
 export const admitted = message('admitted', { certificate, name: z.string().max(80) })
 /** Stranger to host: "what is this job, and what would it ask of me?" Nothing is joined. */
-export const jobSummaryRequest = message('job-summary-request', { secret: z.string().max(128) })
+export const jobSummaryRequest = message('job-summary-request', {
+  secret: z.string().max(128),
+  /** What it would lend; a cap of 0: none. */
+  lends: z.strictObject({
+    memoryBytes: z.number().positive(),
+    flopsPerSecond: z.number().positive(),
+    callSeconds: z.number().min(0).max(60).optional(),
+    uploadBytesPerSecond: amount,
+    downloadBytesPerSecond: amount,
+  }),
+})
 /** Host to stranger: enough to say what joining would mean. */
 export const jobSummary = message('job-summary', {
   name: z.string().max(80),
@@ -102,6 +113,8 @@ export const jobSummary = message('job-summary', {
   activationBytesPerSample: z.tuple([amount, amount]),
   /** Of one cluster, between two averages. */
   samplesBetweenAverages: amount,
+  /** Null: too many ask at once. */
+  outlook: outlook.nullable(),
 })
 /** Anyone: "no." */
 export const refused = message('refused', { refusal, text: sentence })

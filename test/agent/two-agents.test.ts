@@ -166,6 +166,12 @@ describe('a job of two agents', () => {
       expect(card.samplesPerSecond[1]).toBeGreaterThan(card.samplesPerSecond[0])
       expect(card.uploadBytesPerHour[1]).toBeGreaterThanOrEqual(card.uploadBytesPerHour[0])
       expect(card.memoryBytes).toBeLessThanOrEqual(200_000_000)
+      // Two clusters were asked for: the host alone is none, two PCs are enough.
+      const { now, withYou, withOneMore } = card.outlook!
+      expect(now).toBeNull()
+      expect(withYou!.seconds[1]).toBeGreaterThan(withYou!.seconds[0])
+      expect(withOneMore!.samplesPerSecond[0]).toBeGreaterThanOrEqual(withYou!.samplesPerSecond[0])
+      expect(card.gain).toMatch(/^One more PC like this one would bring/)
     }
     expect((await host.client.command('status', {})).job?.members).toHaveLength(1)
     await expect(host.client.command('preview', { invite })).rejects.toMatchObject({ kind: 'bad-input' })

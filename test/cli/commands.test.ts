@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agentPid, lives, notesOf, runCommand, startCommand, until } from './command-run.ts'
+import { exampleCard } from './example-job.ts'
 
 let folder = ''
 let home = ''
@@ -89,6 +90,18 @@ describe('rookery host without an agent', () => {
     expect(crash.stderr).toMatch(/rookery: the agent ended before the job did\n$/)
   })
 
+  it('says with --forecast how long it would take, and hosts nothing', async () => {
+    const { code, stdout } = await runCommand(host('quick', '--forecast'))
+    expect(code).toBe(0)
+    expect(stdout).toBe(` PCs                time           samples/s        memory  upload an hour
+   1        does not fit
+   2    60 s – 2 h 0 min             100–240       1.0 MiB          1.5 GB
+quick fits from 2 PCs like this one on.
+With PCs like this one, in one home or in several; memory and upload are those of the PC that is given most.
+`)
+    expect(notesOf(home).slice(-2)).toEqual(['forecast 8', 'shutdown'])
+  })
+
   it('says with exit 2 what is wrong with a job file, and starts nothing', async () => {
     const faults: [Record<string, unknown>, string][] = [
       [{ target: { updates: 0 } }, 'target.updates'],
@@ -120,7 +133,8 @@ describe('rookery join without an agent', () => {
   it('trains as a member until the job ends', async () => {
     const { code, events } = await runCommand(['join', 'fake:quick', '--home', home, '--json'])
     expect(code).toBe(0)
-    expect(events()[0]).toMatchObject({ event: 'joined', name: 'quick' })
+    expect(events()[0]).toMatchObject({ event: 'forecast', name: 'quick', outlook: exampleCard.outlook })
+    expect(events()[1]).toMatchObject({ event: 'joined', name: 'quick' })
     expect(events().at(-1)).toMatchObject({ event: 'result', outcome: 'finished', model: null })
   })
 
@@ -132,6 +146,23 @@ describe('rookery join without an agent', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('endless stopped')
     expect(notesOf(home).slice(-2)).toEqual(['leave', 'shutdown'])
+  })
+
+  it('says with --forecast what it would bring and cost, and joins nothing', async () => {
+    const { code, stdout } = await runCommand(['join', 'fake:quick', '--home', home, '--forecast'])
+    expect(code).toBe(0)
+    expect(stdout).toBe(`“quick” of ann’s PC: digits-cnn, 15,578 parameters
+  the pool now   2 PCs, too little memory for this model
+  with this PC   100–150 samples/s, done in 60 min – 2 h 0 min
+  and one more   150–200 samples/s, done in 50–90 min
+  this PC alone  50–100 samples/s
+  memory         at most 8.0 MiB
+  upload         1.0–2.0 GB an hour of training, 24.0–48.0 GB a day
+  download       1.0 GB an hour of training, 24.0 GB a day
+  The processor of this PC is what limits it.
+  One more PC like this one would bring 40 % more samples a second.
+`)
+    expect(notesOf(home).slice(-2)).toEqual(['preview', 'shutdown'])
   })
 
   it('refuses what is no invite with exit 2 and ends its agent', async () => {

@@ -1,4 +1,5 @@
 /** A job in the middle of its training, as an agent would show it. */
+import type { JoinCard } from '../../shared/messages/cards.ts'
 import type { JobView, MemberView } from '../../shared/messages/control.ts'
 
 export function exampleMember(peer: string, change: Partial<MemberView> = {}): MemberView {
@@ -66,4 +67,19 @@ export const exampleJob: JobView = {
   validationCurve: [{ updates: 100, scores: { loss: 0.31, accuracy: 0.912, top5: 0.99, perplexity: 1.36 } }],
   log: [],
   result: null,
+}
+
+export const exampleCard: JoinCard = {
+  ...{ job: 'a'.repeat(64), name: 'digits', host: 'ann', hostName: 'ann’s PC' },
+  ...{ model: 'digits-cnn', parameters: 15_578, inviteExpiresAt: 0, members: 2 },
+  ...{ memoryBytes: 8 * 2 ** 20, samplesPerSecond: [50, 100] },
+  ...{ uploadBytesPerHour: [1e9, 2e9], downloadBytesPerHour: [1e9, 1e9] },
+  limitedBy: 'The processor of this PC is what limits it.',
+  outlook: {
+    now: null,
+    withYou: { samplesPerSecond: [100, 150], seconds: [3600, 7200] },
+    withOneMore: { samplesPerSecond: [150, 200], seconds: [3000, 5400] },
+    uploadBytesPerSecond: [580_000, 750_000],
+  },
+  gain: 'One more PC like this one would bring 40 % more samples a second.',
 }

@@ -11,7 +11,7 @@ import type { JobResult, JobView, Snapshot } from '../../shared/messages/control
 import { createControlServer } from '../../main/edge/control/server.ts'
 import { limits } from '../../shared/limits.ts'
 import { nothingLent, refusals } from '../edge/control/example-state.ts'
-import { exampleJob, exampleMember } from './example-job.ts'
+import { exampleCard, exampleJob, exampleMember } from './example-job.ts'
 
 const { values } = parseArgs({
   options: {
@@ -154,6 +154,28 @@ const server = await createControlServer({
       const life = invite.slice('fake:'.length)
       begin(life, { role: 'member', targetUpdates: 20, invite: null })
       return Promise.resolve({ job: exampleJob.job, name: life })
+    },
+    preview({ invite }) {
+      if (!invite.startsWith('fake:'))
+        return Promise.reject(new InvalidInputError('this is no invite; copy the whole line'))
+      note('preview')
+      return Promise.resolve({ ...exampleCard, name: invite.slice('fake:'.length) })
+    },
+    forecastHost({ job: file, peers }) {
+      note(`forecast ${peers}`)
+      return Promise.resolve({
+        byPeers: [
+          {
+            ...{ peers: 1, fits: false, seconds: [0, 0], samplesPerSecond: [0, 0] },
+            ...{ memoryBytes: 0, uploadBytesPerHour: 0 },
+          },
+          {
+            ...{ peers: 2, fits: true, seconds: [60, 7200], samplesPerSecond: [100, 240] },
+            ...{ memoryBytes: 2 ** 20, uploadBytesPerHour: 1.5e9 },
+          },
+        ],
+        limitedBy: `${file.name} fits from 2 PCs like this one on.`,
+      })
     },
     start() {
       note('start')

@@ -81,6 +81,9 @@ function release(channel: Channel): void {
   else longest()
 }
 
+/** Scenarios call the one who hosts by this name. */
+const standingOf = (peer: PeerId) => (peer === 'host' ? 'host' : 'member')
+
 export function createFakeNetwork(settings: FakeNetworkSettings): FakeNetwork {
   return new Network(settings)
 }
@@ -240,6 +243,7 @@ class Network implements FakeNetwork {
     if (this.#severed.has(from) || this.#severed.has(to) || this.#parted.has(pairOf(from, to))) return
     const copy = copyOf(message)
     this.#settings.tap?.(from, to, copy)
-    for (const handler of this.#endpoint(to).handlers) handler({ peer: from, standing: 'member' }, copy)
+    for (const handler of this.#endpoint(to).handlers)
+      handler({ peer: from, standing: standingOf(from) }, copy)
   }
 }

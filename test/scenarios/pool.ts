@@ -12,7 +12,7 @@ import type {
   StateVector,
   Vault,
 } from '../../main/core/ports.ts'
-import { DiskFullError, InvariantError } from '../../shared/errors.ts'
+import { AbortedError, DiskFullError, InvariantError } from '../../shared/errors.ts'
 import type { JobSpec } from '../../shared/job/spec.ts'
 import { jobSpec } from '../../shared/job/spec.ts'
 import type { WireMessage } from '../../shared/messages/wire.ts'
@@ -101,6 +101,8 @@ export interface ScenarioSettings {
   readonly flopsPerSecond?: number
   /** All of them are agents of one machine with so many processors; default each has its own. */
   readonly processors?: number
+  /** A search for a plan of this pool never ends by itself. */
+  readonly isEndless?: (pool: LayoutRequest['pool']) => boolean
   /** What the host knows of its PCs from earlier jobs, and hears at the end of this one. */
   readonly learning?: Pick<HostedJob, 'learned' | 'onLearned'>
   /** PCs whose disk takes no more. */
@@ -159,6 +161,14 @@ const shardStore = ({ seed, data }: JobSpec, taught: Taught): ShardStore => ({
     }),
 })
 
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    const stop = () => {
+      reject(new AbortedError('the planning was stopped'))
+    }
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+  })
 const delayOf = ({ delayMs = [1, 5] }: ScenarioSettings) => delayMs
 const addressesIn = ({ processors }: ScenarioSettings) =>
   processors === undefined ? [] : ['/ip4/127.0.0.1/tcp/4001']
@@ -264,7 +274,10 @@ export async function startScenario(settings: ScenarioSettings): Promise<Scenari
   function startHost(changes: Partial<HostedJob> = {}): Member {
     const ports = {
       ...portsOf('host'),
-      plan: (request: LayoutRequest) => Promise.resolve(layoutOfJob(request)),
+      plan: (request: LayoutRequest, signal: AbortSignal) =>
+        settings.isEndless?.(request.pool) === true
+          ? untilAborted(signal)
+          : Promise.resolve(layoutOfJob(request)),
     }
     const participation = hostJob(ports, { ...hosted, ...changes }, () => undefined)
     return { name: 'host', participation, savedStages: ports.savedStages }

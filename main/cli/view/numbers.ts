@@ -55,8 +55,15 @@ export function formatDuration(seconds: Seconds): string {
 }
 
 /** `12–15 s` · `90 s – 3 min` · `42 s` */
-export function formatDurationRange(range: readonly [low: Seconds, high: Seconds]): string {
-  const [low, high] = [formatDuration(range[0]), formatDuration(range[1])]
+export const formatDurationRange = (range: readonly [low: Seconds, high: Seconds]): string =>
+  formatRange(range, formatDuration)
+
+/** The unit once where both ends have it. */
+export function formatRange(
+  range: readonly [low: number, high: number],
+  format: (value: number) => string,
+): string {
+  const [low, high] = [format(range[0]), format(range[1])]
   if (low === high) return low
   const [lowValue, lowUnit, ...lowMore] = low.split(' ')
   const [, highUnit, ...highMore] = high.split(' ')

@@ -4,6 +4,7 @@ import type { JobId, PeerId } from '../../../shared/ids.ts'
 import type { Header, WireMessage } from '../../../shared/messages/wire.ts'
 import { second } from '../../../shared/units.ts'
 import type { Clock, Links, Sender } from '../ports.ts'
+import type { LentPc } from './join-estimate.ts'
 import { createWatch } from './watch.ts'
 
 /** A host answers at once; a relay and a slow line take a little. */
@@ -58,13 +59,14 @@ export function requestSummary(
     readonly host: PeerId
     readonly job: JobId
     readonly secret: string
+    readonly lends: LentPc
     readonly signal: AbortSignal
   },
 ): Promise<Header<'job-summary'>> {
-  const { host, job, secret, signal } = asked
+  const { host, job, secret, lends, signal } = asked
   return askHost(ports, {
     ...{ host, signal },
-    message: { type: 'job-summary-request', plan: 0, job, secret },
+    message: { type: 'job-summary-request', plan: 0, job, secret, lends },
     accept: ({ header }, { standing }) =>
       header.type === 'job-summary' && standing === 'host' ? header : undefined,
   })

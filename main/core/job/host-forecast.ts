@@ -2,16 +2,14 @@
 import type { Recipe } from '../../../shared/job/recipe.ts'
 import type { HostForecast } from '../../../shared/messages/cards.ts'
 import type { ModelGraph } from '../../../shared/model/graph.ts'
-import type { Layout } from '../../../shared/plan/plan.ts'
 import type { Pool } from '../../../shared/plan/pool.ts'
+import { type Bytes, type BytesPerSecond, hour, type Seconds, second } from '../../../shared/units.ts'
+import { apart, assumedPeer, type Line, nearby } from './assumed-lines.ts'
 import { layoutOfJob } from './job-layout.ts'
 import type { LentPc } from './join-estimate.ts'
+import { planUploads } from '../planner/plan-rate.ts'
+import { profileOf } from '../model/profile.ts'
 import { planInForce } from './plan-in-force.ts'
-
-/** One home network, and homes of a usual broadband line: 10 Mbit/s up, 50 down. */
-const nearby = { upload: 50e6, download: 50e6, latencySeconds: 0.001 }
-const apart = { upload: 1.25e6, download: 6.25e6, latencySeconds: 0.02 }
-type Line = typeof nearby
 
 export interface ForecastRequest {
   readonly graph: ModelGraph
@@ -28,40 +26,65 @@ export interface ForecastRequest {
 type Row = HostForecast['byPeers'][number]
 
 function poolOf(pc: LentPc, peers: number, line: Line): Pool {
-  const within = (rate: number, cap: number) => (cap === 0 ? rate : Math.min(rate, cap))
   return {
-    peers: Array.from({ length: peers }, (_, index) => ({
-      id: `pc-${index + 1}`,
-      memoryBytes: pc.memoryBytes,
-      flopsPerSecond: pc.flopsPerSecond,
-      uploadBytesPerSecond: within(line.upload, pc.uploadBytesPerSecond),
-      downloadBytesPerSecond: within(line.download, pc.downloadBytesPerSecond),
-    })),
+    peers: Array.from({ length: peers }, (_, index) => assumedPeer(`pc-${index + 1}`, pc, line)),
     links: [],
     defaultLatencySeconds: line.latencySeconds,
   }
 }
 
-/** Seconds until the slowest cluster has made its updates. */
-function secondsOf(layout: Layout, { recipe, updates }: ForecastRequest): number {
-  const { accumulate } = planInForce(layout, recipe, 1)
-  const slowest = Math.min(...layout.clusters.map((cluster) => cluster.samplesPerSecond))
-  return (updates * accumulate * recipe.schedule.microBatch) / slowest
+/** What a plan comes to. */
+interface Planned {
+  /** Until the slowest cluster has made its updates. */
+  readonly seconds: Seconds
+  readonly samplesPerSecond: number
+  readonly memoryBytes: Bytes
+  readonly uploadBytesPerSecond: BytesPerSecond
 }
 
-function planFor(request: ForecastRequest, peers: number, line: Line): number | undefined {
-  const { graph, recipe, seed, clusters, pc } = request
-  const layout = layoutOfJob({ pool: poolOf(pc, peers, line), graph, recipe, seed, clusters })
-  return 'feasible' in layout ? undefined : secondsOf(layout, request)
+/** Undefined: the model does not fit. */
+function planFor(request: ForecastRequest, peers: number, line: Line): Planned | undefined {
+  const { graph, recipe, updates, seed, clusters, pc } = request
+  const pool = poolOf(pc, peers, line)
+  const layout = layoutOfJob({ pool, graph, recipe, seed, clusters })
+  if ('feasible' in layout) return undefined
+  const plan = planInForce(layout, recipe, 1)
+  const rates = layout.clusters.map(({ samplesPerSecond }) => samplesPerSecond)
+  const stages = layout.clusters.flatMap((cluster) => cluster.stages)
+  return {
+    seconds: (updates * plan.accumulate * recipe.schedule.microBatch) / Math.min(...rates),
+    samplesPerSecond: layout.samplesPerSecond,
+    memoryBytes: Math.max(...stages.map(({ memoryBytes }) => memoryBytes)),
+    uploadBytesPerSecond: Math.max(...planUploads({ pool, profile: profileOf(graph, recipe) }, plan, rates)),
+  }
+}
+
+const nothing: Omit<Row, 'peers' | 'fits'> = {
+  seconds: [0, 0],
+  samplesPerSecond: [0, 0],
+  memoryBytes: 0,
+  uploadBytesPerHour: 0,
 }
 
 /** One row of the forecast. Takes up to a second for many PCs: not for a thread that others wait for. */
 export function forecastRow(request: ForecastRequest, peers: number): Row {
   const near = planFor(request, peers, nearby)
   const far = planFor(request, peers, apart)
-  if (near === undefined || far === undefined) return { peers, seconds: [0, 0], fits: false }
+  if (near === undefined || far === undefined) return { peers, fits: false, ...nothing }
   const [least, most] = request.spread
-  return { peers, seconds: [least * Math.min(near, far), most * Math.max(near, far)], fits: true }
+  const ends = (of: keyof Planned): [number, number] => [
+    Math.min(near[of], far[of]),
+    Math.max(near[of], far[of]),
+  ]
+  const [seconds, rates] = [ends('seconds'), ends('samplesPerSecond')]
+  return {
+    peers,
+    fits: true,
+    seconds: [least * seconds[0], most * seconds[1]],
+    samplesPerSecond: [rates[0] / most, rates[1] / least],
+    memoryBytes: ends('memoryBytes')[1],
+    uploadBytesPerHour: (hour / second) * ends('uploadBytesPerSecond')[1],
+  }
 }
 
 /** What the rows say in one sentence. */

@@ -6,7 +6,10 @@ import type { ModelGraph } from '../../../shared/model/graph.ts'
 import { layoutOfGraph, stateLayout } from '../../../shared/model/layout.ts'
 import { profileOf } from '../model/profile.ts'
 
-type Summary = Omit<Header<'job-summary'>, 'type' | 'job' | 'plan' | 'hostName' | 'members' | 'open'>
+type Summary = Omit<
+  Header<'job-summary'>,
+  'type' | 'job' | 'plan' | 'hostName' | 'members' | 'open' | 'outlook'
+>
 
 /** Numbers of a model, state that is not trained included, and the memory that a whole copy takes to train. */
 export function wholeModel(graph: ModelGraph, recipe: Recipe): Pick<Summary, 'parameters' | 'memoryBytes'> {

@@ -1,7 +1,7 @@
 /** What joining a job would mean for this PC: how much it could train, and what that costs its line. */
 import type { JoinCard } from '../../../shared/messages/cards.ts'
 import type { Header } from '../../../shared/messages/wire.ts'
-import type { Bytes, BytesPerSecond, FlopsPerSecond } from '../../../shared/units.ts'
+import type { Bytes, BytesPerSecond, FlopsPerSecond, Seconds } from '../../../shared/units.ts'
 import { inUnits, memoryInUnits } from '../limits/in-units.ts'
 
 const secondsAnHour = 3600
@@ -13,6 +13,8 @@ export interface LentPc {
   readonly memoryBytes: Bytes
   /** In the share of the time that the engine may work. */
   readonly flopsPerSecond: FlopsPerSecond
+  /** Of each call of its engine; absent: not known. */
+  readonly callSeconds?: Seconds | undefined
   /** 0: no cap. */
   readonly uploadBytesPerSecond: BytesPerSecond
   readonly downloadBytesPerSecond: BytesPerSecond

@@ -1,9 +1,9 @@
 /** The cost model's rate of a plan in force, with its own codecs, ways to run and numbers of the schedule. */
 import type { Plan } from '../../../shared/plan/plan.ts'
 import type { ModelProfile, Pool } from '../../../shared/plan/pool.ts'
-import type { Seconds } from '../../../shared/units.ts'
+import type { BytesPerSecond, Seconds } from '../../../shared/units.ts'
 import { type CostModel, createCostModel, effectiveRate, type Stage } from './cost.ts'
-import { ringLineSeconds, ringLoads, sharedLineSeconds, type LineLoads } from './ring-lines.ts'
+import { ringLineSeconds, ringLoads, sharedLineSeconds, type LineLoads, uploadRates } from './ring-lines.ts'
 import { forwardSeconds, type SentStage, type SharedProcessors, slowdown } from './shared-processors.ts'
 
 /**
@@ -22,7 +22,6 @@ export function planRates(
   const modelOf = (inFlight: number) => createCostModel(pool, { ...profile, accumulate, inFlight })
   const models = new Map([...new Set(plan.inFlight)].map((credits) => [credits, modelOf(credits)]))
   const cost = modelOf(1)
-  const codecsOf = (stages: (typeof clusters)[number]) => stages.slice(0, -1).map(({ codec }) => codec)
   const costs = clusters.map((stages, index) => {
     const credits = plan.inFlight[plan.active[index] ?? 0] ?? 1
     return (models.get(credits) ?? cost).clusterCost(stages, codecsOf(stages))
@@ -38,6 +37,26 @@ export function planRates(
   const slower = shared === undefined ? 1 : slowdown(cost, { plan, clusters, rates }, shared)
   return rates.map((rate) => rate / slower)
 }
+
+/**
+ * Bytes a second that each peer of a plan uploads while it trains, in the order of its clusters.
+ * @param rates - `planRates` of the same plan
+ */
+export function planUploads(
+  { pool, profile }: { readonly pool: Pool; readonly profile: ModelProfile },
+  plan: Plan,
+  rates: readonly number[],
+): BytesPerSecond[] {
+  const clusters = clustersOf(plan, pool)
+  const cost = createCostModel(pool, { ...profile, accumulate: plan.accumulate })
+  const round = ringLoads(cost, clusters)
+  return clusters.flatMap((stages, index) => {
+    const cluster = { stages, codecs: codecsOf(stages), samplesPerSecond: rates[index] ?? 0 }
+    return uploadRates(cost, cluster, round)
+  })
+}
+
+const codecsOf = (stages: readonly SentStage[]) => stages.slice(0, -1).map(({ codec }) => codec)
 
 /** The active ones, their peers by their places in the pool. */
 function clustersOf({ active, layout }: Plan, pool: Pool): SentStage[][] {

@@ -4,7 +4,7 @@
  * lets averages and micro-batches pass side by side, though both go over one line.
  */
 import { type Codec, bytesShare } from '../../../shared/codec/codec.ts'
-import type { Bytes, Seconds } from '../../../shared/units.ts'
+import type { Bytes, BytesPerSecond, Seconds } from '../../../shared/units.ts'
 import { type CostModel, type Stage, transferSeconds } from './cost.ts'
 import { ringsOf } from './rings.ts'
 
@@ -53,28 +53,49 @@ export function ringLineSeconds({ pool, links }: CostModel, { ways, downloads }:
   return Math.max(0, ...onWays, ...onDownloads)
 }
 
-/**
- * Seconds that the busiest line of a cluster takes for the micro-batches between two averages and one round together:
- * nothing is lost where they pass side by side, but a line that is full of one has no room for the other.
- *
- * @param codecs - of the cluster's borders, root first
- * @param round - of the rings
- */
-export function sharedLineSeconds(
-  { pool, profile, links }: CostModel,
-  { stages, codecs }: { readonly stages: readonly Stage[]; readonly codecs: readonly Codec[] },
-  round: LineLoads,
-): Seconds {
-  const pipeline = noLoads()
+/** A cluster and the codecs of its borders, root first. */
+interface SentCluster {
+  readonly stages: readonly Stage[]
+  readonly codecs: readonly Codec[]
+}
+
+/** Bytes of the micro-batches between two averages: activations to the next stage, their gradients back. */
+function pipelineLoads({ profile }: CostModel, { stages, codecs }: SentCluster): LineLoads {
+  const loads = noLoads()
   const microBatches = profile.averageEveryUpdates * profile.accumulate
   for (const [border, codec] of codecs.entries()) {
     const [before, after] = [stages[border], stages[border + 1]]
     if (before === undefined || after === undefined) continue
     const exact = profile.microBatch * (profile.layers[before.layers[1] - 1]?.activationBytesPerSample ?? 0)
     const bytes = microBatches * exact * bytesShare(codec)
-    add(pipeline, [before.peer, after.peer], bytes)
-    add(pipeline, [after.peer, before.peer], bytes)
+    add(loads, [before.peer, after.peer], bytes)
+    add(loads, [after.peer, before.peer], bytes)
   }
+  return loads
+}
+
+/** Bytes a second that each peer of a cluster uploads while it trains at this rate: micro-batches and its rounds. */
+export function uploadRates(
+  cost: CostModel,
+  cluster: SentCluster & { readonly samplesPerSecond: number },
+  round: LineLoads,
+): BytesPerSecond[] {
+  const { uploads } = pipelineLoads(cost, cluster)
+  const averagesPerSecond = cluster.samplesPerSecond / cost.samplesBetweenAverages
+  return cluster.stages.map(
+    ({ peer }) => averagesPerSecond * ((uploads.get(peer) ?? 0) + (round.uploads.get(peer) ?? 0)),
+  )
+}
+
+/**
+ * Seconds that the busiest line of a cluster takes for the micro-batches between two averages and one round together:
+ * nothing is lost where they pass side by side, but a line that is full of one has no room for the other.
+ *
+ * @param round - of the rings
+ */
+export function sharedLineSeconds(cost: CostModel, cluster: SentCluster, round: LineLoads): Seconds {
+  const { pool, links } = cost
+  const pipeline = pipelineLoads(cost, cluster)
   const seconds = (bytesPerSecond: number, own: Bytes, others: Bytes | undefined) =>
     transferSeconds(own + (others ?? 0), bytesPerSecond)
   return Math.max(

@@ -49,10 +49,14 @@ const bodies: { readonly [T in WireType]: Body<T> } = {
     certificate: { job: hash, peer: 'a', role: 'host', expiresAt: 1, signature: '0'.repeat(128) },
     name: 'x',
   },
-  'job-summary-request': { secret: 's' },
+  'job-summary-request': {
+    secret: 's',
+    lends: { memoryBytes: 1, flopsPerSecond: 1, uploadBytesPerSecond: 0, downloadBytesPerSecond: 0 },
+  },
   'job-summary': {
     ...{ name: 'x', hostName: 'x', model: 'tiny', members: 1, open: true, parameters: 1 },
     ...{ memoryBytes: 1, flopsPerSample: 1, activationBytesPerSample: [1, 1], samplesBetweenAverages: 1 },
+    outlook: null,
   },
   refused: { refusal: 'unknown-job', text: 'no' },
   roster: { members: [] },

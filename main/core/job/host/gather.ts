@@ -1,9 +1,11 @@
 /** Collecting members: who may come in, who is told, and when it is enough. */
 import type { PeerId } from '../../../../shared/ids.ts'
+import type { Outlook } from '../../../../shared/messages/cards.ts'
 import type { Refusal, WireMessage } from '../../../../shared/messages/wire.ts'
 import type { RunBook } from '../../../../shared/job/run-book.ts'
 import { second } from '../../../../shared/units.ts'
 import type { Sender } from '../../ports.ts'
+import type { LentPc } from '../join-estimate.ts'
 import { summaryOf } from '../job-summary.ts'
 import { positionOf } from '../plan-in-force.ts'
 import { dropPeer } from './drop.ts'
@@ -47,11 +49,17 @@ export function refuse(host: HostState, peer: PeerId, refusal: Refusal): void {
 }
 
 /** Tell a stranger with the invite's secret what the job is; nothing is joined. */
-export function answerSummary(
+export async function answerSummary(
   host: HostState,
   from: Sender,
-  { header }: WireMessage<'job-summary-request'>,
-): void {
+  {
+    message: { header },
+    look,
+  }: {
+    readonly message: WireMessage<'job-summary-request'>
+    readonly look: (guest: LentPc) => Promise<Outlook | undefined>
+  },
+): Promise<void> {
   const { hosted, roll } = host
   const refusal = hosted.checkSecret(header.secret)
   if (refusal !== undefined) {
@@ -59,10 +67,11 @@ export function answerSummary(
     return
   }
   const hostName = hosted.device.displayName
+  const outlook = isClosing(host) ? undefined : await look(header.lends)
   void host.send(from.peer, {
     type: 'job-summary',
     ...summaryOf(hosted.spec),
-    ...{ hostName, members: roll.present.length, open: !isClosing(host) },
+    ...{ hostName, members: roll.present.length, open: !isClosing(host), outlook: outlook ?? null },
   })
 }
 

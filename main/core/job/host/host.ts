@@ -18,6 +18,7 @@ import { Moments } from './moments.ts'
 import { News } from './news.ts'
 import { keepAttendance } from './keep-attendance.ts'
 import { noteHeld, notePause, noteResume } from './pauses.ts'
+import { Outlooks } from './outlook.ts'
 import { noteReady, prepare } from './prepare.ts'
 import { noteLinks } from './measure.ts'
 import { removePeer } from './remove.ts'
@@ -103,6 +104,8 @@ function handlersOf(host: HostState, news: News): Handlers {
   }
 }
 
+type Look = Parameters<typeof answerSummary>[2]['look']
+
 /** Of strangers, and of members that the host has lost. */
 const atTheDoor: readonly WireType[] = ['join-request', 'job-summary-request', 'stage-report']
 
@@ -112,14 +115,16 @@ const isOfThePast = (host: HostState, { header }: WireMessage): boolean =>
   ofAStage.includes(header.type) && header.plan < host.layoutNumber
 
 /** Messages that also those may send who are not on the roll, or lost. False for any other. */
-function takeAtTheDoor(host: HostState, from: Sender, message: WireMessage): boolean {
+function takeAtTheDoor(host: HostState, look: Look, from: Sender, message: WireMessage): boolean {
   const { type } = message.header
-  if (type === 'join-request')
-    answerJoin(host, from, message as WireMessage<'join-request'>).catch((error: unknown) => {
+  const answered = (answer: Promise<void>) => {
+    answer.catch((error: unknown) => {
       host.ports.log('warn', 'could not answer a stranger', { error: String(error) })
     })
+  }
+  if (type === 'join-request') answered(answerJoin(host, from, message as WireMessage<'join-request'>))
   else if (type === 'job-summary-request')
-    answerSummary(host, from, message as WireMessage<'job-summary-request'>)
+    answered(answerSummary(host, from, { message: message as WireMessage<'job-summary-request'>, look }))
   else if (type === 'stage-report') noteStageReport(host, from.peer, message as WireMessage<'stage-report'>)
   else return false
   return true
@@ -211,6 +216,9 @@ export function createHost(ports: HostPorts, hosted: HostedJob, donor: Donor): H
   const handlers = handlersOf(host, news)
   host.roll.enroll(ports.links.self, hosted.device, ports.links.addresses())
   takeUpRun(host)
+  const over = new AbortController()
+  const outlooks = new Outlooks(host)
+  const look: Look = (guest) => outlooks.ask(guest, over.signal)
   let result: JobResult | null = null
 
   return {
@@ -218,11 +226,12 @@ export function createHost(ports: HostPorts, hosted: HostedJob, donor: Donor): H
       result = await liveAndTell(host, news, signal)
       host.enter('ended', result.reason)
       host.log.say(`${result.outcome}: ${result.reason}`)
+      over.abort()
       if (!host.suspending) await sayGoodbye(host, result)
       return result
     },
     deliver(from, message) {
-      if (takeAtTheDoor(host, from, message)) return
+      if (takeAtTheDoor(host, look, from, message)) return
       const { type } = message.header
       const handle = handlers[type] as ((from: Sender, message: WireMessage) => void) | undefined
       if (handle === undefined) throw new BadMessageError(`a host takes no ${type}`)

@@ -240,7 +240,7 @@ function arrowFor(codec: Codec | undefined): string {
 }
 
 /** Those present as they measured themselves, and as experience has it. */
-function poolOf({ hosted, roll }: HostState): Pool {
+export function poolOf({ hosted, roll }: HostState): Pool {
   const { graph, recipe } = hosted.spec
   const pool = measuredPool(roll.willing, tapedMemoryFactor(graph, recipe))
   return correctedPool(pool, hosted.learned ?? nothingLearned)

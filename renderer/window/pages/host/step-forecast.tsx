@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { HostForecast } from '../../../../shared/messages/cards.ts'
 import { Banner, Card, Fault } from '../../parts/blocks.tsx'
 import { Button } from '../../parts/button.tsx'
-import { count, roughDuration, timeRange } from '../../words/numbers.ts'
+import { count, memory, range, rough, roughBytes, roughDuration, timeRange } from '../../words/numbers.ts'
 import { asSentence } from '../../words/sentence.ts'
 import { draft, forecast, forecasting, foresee } from './wizard-state.ts'
 
@@ -29,6 +29,9 @@ function ForecastRow({ row, longest }: { readonly row: Row; readonly longest: nu
         ) : null}
       </td>
       <td class="n">{row.fits ? timeRange(row.seconds) : 'does not fit'}</td>
+      <td class="n">{row.fits ? range(row.samplesPerSecond, rough) : ''}</td>
+      <td class="n">{row.fits ? memory(row.memoryBytes) : ''}</td>
+      <td class="n">{row.fits ? roughBytes(row.uploadBytesPerHour) : ''}</td>
     </tr>
   )
 }
@@ -54,6 +57,15 @@ function Table({ seen }: { readonly seen: HostForecast }): JSX.Element {
             <th scope="col" class="n">
               Time
             </th>
+            <th scope="col" class="n">
+              Samples/s
+            </th>
+            <th scope="col" class="n">
+              Memory
+            </th>
+            <th scope="col" class="n">
+              Upload an hour
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -63,6 +75,7 @@ function Table({ seen }: { readonly seen: HostForecast }): JSX.Element {
         </tbody>
       </table>
       <p class="small soft">{asSentence(seen.limitedBy)}</p>
+      <p class="small soft">Memory and upload are those of the PC that is given most.</p>
     </Card>
   )
 }

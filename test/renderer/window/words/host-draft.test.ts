@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as draft from '../../../../renderer/window/words/host-draft.ts'
 import { qrPath } from '../../../../renderer/window/words/qr-path.ts'
-import { perDay, trainingHoursPerDay } from '../../../../renderer/window/words/join-cost.ts'
+import { perDay, trainingHoursPerDay } from '../../../../shared/training-hours.ts'
 import { jobFile } from '../../../../shared/job/spec.ts'
 import { limits, models } from '../../fixtures/answers.ts'
 

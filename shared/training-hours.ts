@@ -1,5 +1,5 @@
-/** What joining costs per day, within the hours that the owner allows. */
-import type { Limits } from '../../../shared/limits.ts'
+/** What training costs a day, within the hours that the owner allows. */
+import type { Limits } from './limits.ts'
 
 /** Mean hours a day in which the hours of the week let this PC train. */
 export function trainingHoursPerDay({ hours }: Pick<Limits, 'hours'>): number {

@@ -1,18 +1,18 @@
 /** Join: an invite becomes a card that says what joining would mean; then Join or not. */
 import type { JSX } from 'preact'
 import { useLayoutEffect } from 'preact/hooks'
-import type { JoinCard, Prospect } from '../../../shared/messages/cards.ts'
+import type { JoinCard } from '../../../shared/messages/cards.ts'
 import type { Limits } from '../../../shared/limits.ts'
 import { perDay, trainingHoursPerDay } from '../../../shared/training-hours.ts'
 import { useAsk } from '../ask.ts'
 import { Banner, Card, Fault, Foot, PageHead } from '../parts/blocks.tsx'
 import { Button } from '../parts/button.tsx'
 import { InviteField } from '../parts/invite-field.tsx'
+import { PoolOutlook } from '../parts/pool-outlook.tsx'
 import { goTo, limits, now, snapshot } from '../state.ts'
 import {
   bytes,
   bytesPerSecond,
-  count,
   few,
   inMillions,
   memory,
@@ -21,21 +21,10 @@ import {
   range,
   rough,
   roughBytes,
-  timeRange,
 } from '../words/numbers.ts'
 import { asSentence } from '../words/sentence.ts'
 import { jobRuns } from '../words/this-pc.ts'
 import { card, invite, looking, putAside } from './join-state.ts'
-
-function Expected({ of }: { readonly of: Prospect | null }): JSX.Element {
-  if (of === null) return <span class="small soft">Too little memory for this model</span>
-  return (
-    <>
-      <b>{range(of.samplesPerSecond, rough)} samples/s</b>
-      <span class="small soft">done in {timeRange(of.seconds)}</span>
-    </>
-  )
-}
 
 function JobFacts({ job }: { readonly job: JoinCard }): JSX.Element {
   return (
@@ -54,26 +43,11 @@ function JobFacts({ job }: { readonly job: JoinCard }): JSX.Element {
         <dd>
           {job.model}, {inMillions(job.parameters)} parameters ({bytes(job.parameters * 4)})
         </dd>
-        <dt>Pool now</dt>
-        <dd>
-          {job.members === 1 ? 'The host alone' : `${count(job.members)} PCs`}
-          {job.outlook === null ? null : <Expected of={job.outlook.now} />}
-        </dd>
-        {job.outlook === null ? null : (
-          <>
-            <dt>With this PC</dt>
-            <dd>
-              <Expected of={job.outlook.withYou} />
-            </dd>
-            <dt>And one more</dt>
-            <dd>
-              <Expected of={job.outlook.withOneMore} />
-              <span class="small soft">{job.gain}</span>
-            </dd>
-          </>
-        )}
         <dt>Limited by</dt>
-        <dd>{asSentence(job.limitedBy)}</dd>
+        <dd>
+          {asSentence(job.limitedBy)}
+          <span class="small soft">{job.gain}</span>
+        </dd>
         <dt>They see</dt>
         <dd>This PC’s name, speed and network address; never your files.</dd>
         <dt>Invite</dt>
@@ -194,6 +168,7 @@ export function JoinPage(): JSX.Element {
   return (
     <>
       <PageHead title={`Join ${job.hostName}’s pool?`} lead="Nothing starts until you choose Join." />
+      <PoolOutlook job={job} />
       <div class="cols even">
         <JobFacts job={job} />
         <Cost job={job} agreed={agreed} />

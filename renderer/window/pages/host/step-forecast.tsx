@@ -10,6 +10,15 @@ import { draft, forecast, forecasting, foresee } from './wizard-state.ts'
 
 type Row = HostForecast['byPeers'][number]
 
+/** In a narrow window it stands below the one before, with its name. */
+function Figure({ name, children }: { readonly name: string; readonly children: string }): JSX.Element {
+  return (
+    <td class="n" data-name={children === '' ? undefined : name}>
+      {children}
+    </td>
+  )
+}
+
 function ForecastRow({ row, longest }: { readonly row: Row; readonly longest: number }): JSX.Element {
   const [low, high] = row.seconds
   const x = longest === 0 ? 0 : (low / longest) * 160
@@ -28,10 +37,10 @@ function ForecastRow({ row, longest }: { readonly row: Row; readonly longest: nu
           </svg>
         ) : null}
       </td>
-      <td class="n">{row.fits ? timeRange(row.seconds) : 'does not fit'}</td>
-      <td class="n">{row.fits ? range(row.samplesPerSecond, rough) : ''}</td>
-      <td class="n">{row.fits ? memory(row.memoryBytes) : ''}</td>
-      <td class="n">{row.fits ? roughBytes(row.uploadBytesPerHour) : ''}</td>
+      <Figure name="Time">{row.fits ? timeRange(row.seconds) : 'does not fit'}</Figure>
+      <Figure name="Samples/s">{row.fits ? range(row.samplesPerSecond, rough) : ''}</Figure>
+      <Figure name="Memory">{row.fits ? memory(row.memoryBytes) : ''}</Figure>
+      <Figure name="Upload an hour">{row.fits ? roughBytes(row.uploadBytesPerHour) : ''}</Figure>
     </tr>
   )
 }
@@ -43,37 +52,32 @@ function Table({ seen }: { readonly seen: HostForecast }): JSX.Element {
       title="Time to finish"
       side={<span class="small">{`for all ${count(draft.value.recipe.updates)} updates`}</span>}
     >
-      <table class="table forecast">
-        <thead>
-          <tr>
-            <th scope="col">PCs</th>
-            <th scope="col">Which</th>
-            <th scope="col" class="barcell">
-              <span class="axis-ends">
-                <span>0</span>
-                <span>{roughDuration(longest)}</span>
-              </span>
-            </th>
-            <th scope="col" class="n">
-              Time
-            </th>
-            <th scope="col" class="n">
-              Samples/s
-            </th>
-            <th scope="col" class="n">
-              Memory
-            </th>
-            <th scope="col" class="n">
-              Upload an hour
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {seen.byPeers.map((row) => (
-            <ForecastRow key={row.peers} row={row} longest={longest} />
-          ))}
-        </tbody>
-      </table>
+      <div class="forecast-box">
+        <table class="table forecast">
+          <thead>
+            <tr>
+              <th scope="col">PCs</th>
+              <th scope="col">Which</th>
+              <th scope="col" class="barcell">
+                <span class="axis-ends">
+                  <span>0</span>
+                  <span>{roughDuration(longest)}</span>
+                </span>
+              </th>
+              {['Time', 'Samples/s', 'Memory', 'Upload an hour'].map((name) => (
+                <th key={name} scope="col" class="n">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {seen.byPeers.map((row) => (
+              <ForecastRow key={row.peers} row={row} longest={longest} />
+            ))}
+          </tbody>
+        </table>
+      </div>
       <p class="small soft">{asSentence(seen.limitedBy)}</p>
       <p class="small soft">Memory and upload are those of the PC that is given most.</p>
     </Card>

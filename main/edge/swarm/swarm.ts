@@ -17,6 +17,7 @@ import {
   type Patience,
 } from './links/job-links.ts'
 import { acceptStream } from './links/arrival.ts'
+import { lineTo } from './links/line.ts'
 import { createShaper, type Caps, type TrafficCount } from './links/shaper.ts'
 import { startNetwork, type NetworkSettings, type Node } from './network.ts'
 import { createRelayUse, relayGate, type RelayUse } from './relay.ts'
@@ -88,7 +89,12 @@ function networkOf(node: Node, relays: RelayUse, settings: SwarmSettings): Netwo
     now: Date.now,
     patience: { ...usualPatience, ...settings.patience },
     shaper: createShaper(settings.clock),
-    dial: (peer, signal) => dial(node, relays, { peer: idOf(peer), signal }),
+    dial: async (peer, signal) => {
+      const stream = await dial(node, relays, { peer: idOf(peer), signal })
+      const connections = node.getConnections(idOf(peer))
+      const under = connections.find(({ streams }) => streams.includes(stream))
+      return { stream, line: lineTo(under?.remoteAddr.toString() ?? '') }
+    },
     drop: (peer, reason) => {
       for (const connection of node.getConnections(idOf(peer))) connection.abort(new PeerLostError(reason))
     },

@@ -80,7 +80,8 @@ export function layNetwork(places: readonly Place[], homes: readonly Line[]): Ne
     inHub('add', 'name', bridge, 'type', 'bridge')
     inHub('set', bridge, 'up')
   }
-  const address = (pc: number) => `10.78.0.${pc + 1}`
+  /** A network of its own a home, as behind a router. */
+  const address = (pc: number) => `10.78.${places[pc]?.home ?? 0}.${pc + 1}`
   process.on('exit', clear)
   try {
     make(hub)
@@ -102,6 +103,7 @@ export function layNetwork(places: readonly Place[], homes: readonly Line[]): Ne
       inHub('set', port, 'master', `home${place.home}`, 'up')
       run('ip', '-n', space, 'addr', 'add', `${address(pc)}/24`, 'dev', 'eth0')
       run('ip', '-n', space, 'link', 'set', 'eth0', 'up')
+      run('ip', '-n', space, 'route', 'add', '10.78.0.0/16', 'dev', 'eth0')
       shape(space, 'eth0', place.up)
       shape(hub, port, place.down)
     }

@@ -22,7 +22,7 @@ async function sendAll(shaper: Shaper, clock: VirtualClock, sizes: readonly numb
   for (const size of sizes)
     for (let sent = 0; sent < size;) {
       const bytes = Math.min(size - sent, shaper.pieceBytes(mostAtOnce))
-      await shaper.leave(bytes, rank)
+      await shaper.leave(bytes, rank, 'beyond')
       departures.push({ atMs: clock.now(), bytes: bytesOnLine(bytes) })
       sent += bytes
     }
@@ -89,7 +89,7 @@ describe('an upload cap', () => {
     shaper.setCaps({ uploadBytesPerSecond: 100_000, downloadBytesPerSecond: 0 })
     const order: string[] = []
     const send = async (what: string, bytes: number, rank: Rank) => {
-      await shaper.leave(bytes, rank)
+      await shaper.leave(bytes, rank, 'beyond')
       order.push(what)
     }
     const chunks = [1, 2, 3].map((piece) => send(`chunk ${piece}`, 4_000, 2))
@@ -102,14 +102,14 @@ describe('an upload cap', () => {
   it('holds within a second when it is set, changed and taken away', async () => {
     const clock = createVirtualClock()
     const shaper = createShaper(clock)
-    expect(shaper.leave(1_000_000, 2)).toBeUndefined()
+    expect(shaper.leave(1_000_000, 2, 'beyond')).toBeUndefined()
     shaper.setCaps({ uploadBytesPerSecond: 10_000, downloadBytesPerSecond: 0 })
     const sending = sendAll(shaper, clock, [100_000])
     await clock.advance(1_000)
     shaper.setCaps({ uploadBytesPerSecond: 0, downloadBytesPerSecond: 0 })
     await clock.runUntil(sending)
     expect(clock.now()).toBeLessThan(1_300)
-    expect(shaper.leave(1_000_000, 2)).toBeUndefined()
+    expect(shaper.leave(1_000_000, 2, 'beyond')).toBeUndefined()
   })
 
   it('too low for any job counts as the least that keeps one alive', async () => {
@@ -177,5 +177,19 @@ describe('caps over real sockets', () => {
     // What is handed over last is not paid for yet: two windows at most.
     expect(received).toBeGreaterThan(8_000_000)
     expect(received - 4 * 1024 * 1024).toBeLessThanOrEqual(1.1 * cap * seconds)
+  })
+
+  it('knows for each line whether micro-batches use it these days', async () => {
+    const clock = createVirtualClock()
+    const shaper = createShaper(clock)
+    const busy = () => [shaper.isPipelineBusy('local'), shaper.isPipelineBusy('beyond')]
+    expect(busy()).toEqual([false, false])
+    void shaper.leave(1000, 1, 'local')
+    void shaper.leave(1000, 2, 'beyond')
+    expect(busy()).toEqual([true, false])
+    void shaper.leave(1000, 1, 'beyond')
+    expect(busy()).toEqual([true, true])
+    await clock.advance(600)
+    expect(busy()).toEqual([false, false])
   })
 })

@@ -19,6 +19,7 @@ import { createMailbox } from './mailbox.ts'
 import { openOutgoing } from './outgoing.ts'
 import { type Arriving, PeerLink } from './peer-link.ts'
 import { livesElsewhere } from './rival.ts'
+import type { Line } from './line.ts'
 import type { Shaper } from './shaper.ts'
 
 /** The job that this agent takes part in, and how it knows the others. */
@@ -38,8 +39,11 @@ export interface Network {
   readonly log: Log
   /** Milliseconds since 1970. */
   readonly now: () => Millis
-  /** A new stream, over a new connection if there is none. */
-  readonly dial: (peer: PeerId, signal: AbortSignal) => Promise<Stream>
+  /** A new stream, over a new connection if there is none, and the line that it takes. */
+  readonly dial: (
+    peer: PeerId,
+    signal: AbortSignal,
+  ) => Promise<{ readonly stream: Stream; readonly line: Line }>
   /** Cut every connection to the peer. */
   readonly drop: (peer: PeerId, reason: string) => void
   readonly learnAddresses: (peer: PeerId, addresses: readonly string[]) => Promise<void>
@@ -198,8 +202,10 @@ export class LinksOfJob implements JobLinks {
       graceMs: patience.graceMs,
       now,
       certificate: () => this.#certificate,
-      open: async (hello, events, signal) =>
-        openOutgoing(await dial(peer, signal), { hello, events, shaper }, signal),
+      open: async (hello, events, signal) => {
+        const { stream, line } = await dial(peer, signal)
+        return openOutgoing(stream, { hello, events, shaper, line }, signal)
+      },
       hangUp: (reason) => {
         drop(peer, reason)
       },

@@ -2,6 +2,7 @@
 import type { Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
 import { PeerLostError, RefusedError } from '../../../../shared/errors.ts'
 import { kibibyte, second, type Millis } from '../../../../shared/units.ts'
+import type { Line } from './line.ts'
 import type { Shaper } from './shaper.ts'
 import { acknowledgedBytes, createAcknowledgementReader } from './acknowledgement.ts'
 import { createWindow, type Window } from './window.ts'
@@ -127,6 +128,8 @@ export interface OutgoingSetup {
   readonly hello: Hello
   readonly events: OutgoingEvents
   readonly shaper: Shaper
+  /** That the stream's connection takes. */
+  readonly line: Line
 }
 
 const now = (): Millis => performance.now()
@@ -147,7 +150,7 @@ function hearAcknowledgements(stream: Stream, window: Window): void {
  */
 export async function openOutgoing(
   stream: Stream,
-  { hello, events, shaper }: OutgoingSetup,
+  { hello, events, shaper, line }: OutgoingSetup,
   signal: AbortSignal,
 ): Promise<OutgoingStream> {
   let ours = false
@@ -156,7 +159,7 @@ export async function openOutgoing(
   }
   stream.addEventListener('message', heard)
   stream.addEventListener('drain', heard)
-  const window = isPaced(hello.lane) ? createWindow(now, () => shaper.isPipelineBusy()) : undefined
+  const window = isPaced(hello.lane) ? createWindow(now, () => shaper.isPipelineBusy(line)) : undefined
   const abort = (reason: string): void => {
     ours = true
     stream.abort(new PeerLostError(reason))
@@ -180,7 +183,7 @@ export async function openOutgoing(
           const most = window === undefined ? pieceBytes : bulkPieceBytes(window)
           const part = piece.subarray(at, at + shaper.pieceBytes(most))
           at += part.length
-          const turn = shaper.leave(part.length, rankOf(hello.lane))
+          const turn = shaper.leave(part.length, rankOf(hello.lane), line)
           if (turn !== undefined) await turn
           const room = window?.leave(part.length)
           await writePiece(stream, part)

@@ -2,6 +2,7 @@
 import { kibibyte, second, type Bytes, type BytesPerSecond, type Millis } from '../../../../shared/units.ts'
 import type { Clock } from '../../../core/ports.ts'
 import type { Rank } from './hello.ts'
+import type { Line } from './line.ts'
 
 /** Below this no heartbeat gets through in time: a lower cap counts as this one. */
 const leastBytesPerSecond: BytesPerSecond = 8 * kibibyte
@@ -47,9 +48,9 @@ export interface Shaper {
   /** The most that may be sent as one piece now, of what the transport takes. */
   pieceBytes(most: Bytes): Bytes
   /** Count a piece that is about to be sent; when a promise comes back, wait for it. Lower ranks go first. */
-  leave(bytes: Bytes, rank: Rank): Promise<void> | undefined
-  /** Whether micro-batches use the line these days: bulk keeps its queues shorter then. */
-  isPipelineBusy(): boolean
+  leave(bytes: Bytes, rank: Rank, line: Line): Promise<void> | undefined
+  /** Whether micro-batches use this line these days: bulk keeps its queues shorter then. */
+  isPipelineBusy(line: Line): boolean
   /** Count what came in; when a promise comes back, read no more before it resolves. */
   arrive(bytes: Bytes, urgent: boolean): Promise<void> | undefined
 }
@@ -161,7 +162,7 @@ export function createShaper(clock: Clock): Shaper {
   const queue = new Queue(clock, upload)
   let sentBytes = 0
   let receivedBytes = 0
-  let pipelineAtMs = -Infinity
+  const pipelineAtMs: Record<Line, Millis> = { local: -Infinity, beyond: -Infinity }
 
   async function payOff(): Promise<void> {
     for (let wait = download.waitFor(0); wait > 0; wait = download.waitFor(0)) await clock.sleep(napFor(wait))
@@ -179,13 +180,13 @@ export function createShaper(clock: Clock): Shaper {
       const headers = pieceHeaderBytes + packetHeaderBytes * Math.ceil(room / packetPayloadBytes)
       return Math.max(1, Math.min(most, Math.floor(room - headers)))
     },
-    leave(bytes, rank) {
+    leave(bytes, rank, line) {
       sentBytes += bytes
-      if (rank === 1) pipelineAtMs = clock.now()
+      if (rank === 1) pipelineAtMs[line] = clock.now()
       if (upload.isOpen && queue.isEmpty) return undefined
       return queue.enter(bytesOnLine(bytes), rank)
     },
-    isPipelineBusy: () => clock.now() - pipelineAtMs < pipelineRestsMs,
+    isPipelineBusy: (line) => clock.now() - pipelineAtMs[line] < pipelineRestsMs,
     arrive(bytes, urgent) {
       receivedBytes += bytes
       upload.take(answerBytes)

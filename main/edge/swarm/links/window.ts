@@ -8,8 +8,11 @@
 import { mebibyte, minute, second, type Bytes, type Millis } from '../../../../shared/units.ts'
 import { acknowledgedBytes, millisBetween, tenthsOf, type Acknowledgement } from './acknowledgement.ts'
 
-/** Of bulk this may wait in queues where nothing else is under way: more than an event loop is late, so the line never idles. */
-const restfulMs: Millis = 40
+/**
+ * Of bulk this may wait in queues where nothing else is under way: more than an event loop is late, so the line never
+ * idles, and half of what the queue of a small router holds. What that drops, everything after it waits for.
+ */
+const restfulMs: Millis = 25
 /** And where micro-batches use the line: less than a micro-batch itself takes. */
 const yieldingMs: Millis = 2
 /** Two acknowledgements; more than the line takes, where it is slower than some Mbit/s. */

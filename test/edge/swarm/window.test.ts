@@ -15,7 +15,7 @@ interface Line {
   readonly bytesPerMs: number
   readonly latencyMs: number
   /** What an acknowledgement waits for on its way back. */
-  readonly backMs?: number
+  readonly backMs?: (nowMs: number) => number
   /** Something more urgent uses the line. */
   readonly yields?: boolean
 }
@@ -32,6 +32,7 @@ async function sendOver(line: Line, durationMs: number) {
   )
   let freeAtMs = 0
   let came = 0
+  let backAtMs = 0
   let longestQueueMs = 0
   const send = async () => {
     while (clock.now() < durationMs) {
@@ -41,7 +42,9 @@ async function sendOver(line: Line, durationMs: number) {
       void clock.sleep(freeAtMs - clock.now() + line.latencyMs).then(async () => {
         came += acknowledgedBytes
         const said = { bytes: came, atTenths: tenthsOf(clock.now() + otherClockMs) }
-        await clock.sleep(line.latencyMs + (line.backMs ?? 0))
+        // None overtakes another.
+        backAtMs = Math.max(backAtMs, clock.now() + line.latencyMs + (line.backMs?.(clock.now()) ?? 0))
+        await clock.sleep(backAtMs - clock.now())
         window.acknowledge(said)
       })
       await room
@@ -51,10 +54,48 @@ async function sendOver(line: Line, durationMs: number) {
   return { longestQueueMs, share: came / (line.bytesPerMs * durationMs) }
 }
 
+/** Two send to each other over lines of this speed; what one acknowledges waits behind the bulk that it sends. */
+async function bothWays({ bytesPerMs, latencyMs }: Line, durationMs: number): Promise<number[]> {
+  const clock = createVirtualClock()
+  const windows = [0, 1].map(() => createWindow(() => clock.now(), () => false)) // prettier-ignore
+  const freeAtMs = [0, 0]
+  const came = [0, 0]
+  const cross = (side: number, bytes: number) => {
+    freeAtMs[side] = Math.max(freeAtMs[side]!, clock.now()) + bytes / bytesPerMs
+    return clock.sleep(freeAtMs[side] - clock.now() + latencyMs)
+  }
+  const send = async (side: number) => {
+    while (clock.now() < durationMs) {
+      const room = windows[side]!.leave(2 * acknowledgedBytes)
+      void cross(side, 2 * acknowledgedBytes).then(async () => {
+        came[side]! += 2 * acknowledgedBytes
+        const said = { bytes: came[side]!, atTenths: tenthsOf(clock.now()) }
+        await cross(1 - side, 100)
+        windows[side]!.acknowledge(said)
+      })
+      await room
+    }
+  }
+  await clock.runUntil(Promise.all([send(0), send(1)]))
+  return came.map((bytes) => bytes / (bytesPerMs * durationMs))
+}
+
 describe('the window of bulk', () => {
+  it('keeps both lines busy where two send to each other', async () => {
+    const shares = await bothWays({ bytesPerMs: 2500, latencyMs: 5 }, 10_000)
+    for (const share of shares) expect(share).toBeGreaterThan(0.96)
+  })
+
+  it('keeps a line busy where the way back is full at times', async () => {
+    const backMs = (now: number) => (now % 600 < 300 ? 0 : 50)
+    const { longestQueueMs, share } = await sendOver({ bytesPerMs: 2500, latencyMs: 5, backMs }, 10_000)
+    expect(share).toBeGreaterThan(0.95)
+    expect(longestQueueMs).toBeLessThan(60)
+  })
+
   it.each([
     { bytesPerMs: 2500, latencyMs: 5 },
-    { bytesPerMs: 2500, latencyMs: 5, backMs: 60 },
+    { bytesPerMs: 2500, latencyMs: 5, backMs: () => 60 },
     { bytesPerMs: 12_500, latencyMs: 20 },
     { bytesPerMs: 125_000, latencyMs: 0.2 },
   ])('keeps a line busy, and its queue short: %o', async (line) => {

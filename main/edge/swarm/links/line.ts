@@ -10,6 +10,17 @@ type Interfaces = ReturnType<typeof networkInterfaces>
 /** As in a connection's multiaddress: `/ip4/192.168.1.7/tcp/4001`. */
 const ipOf = (address: string): string | undefined => /^\/ip[46]\/([^/]+)\//.exec(address)?.[1]
 
+const familyOf = (ip: string) => (isIP(ip) === 6 ? 'ipv6' : 'ipv4')
+
+function networksOf(interfaces: Interfaces): BlockList {
+  const networks = new BlockList()
+  for (const { cidr } of Object.values(interfaces).flatMap((each) => each ?? [])) {
+    const [network, prefix] = cidr?.split('/') ?? []
+    if (network !== undefined) networks.addSubnet(network, Number(prefix), familyOf(network))
+  }
+  return networks
+}
+
 /**
  * The line that a connection to this multiaddress takes, as far as the networks of this PC's interfaces tell.
  * By way of a relay, or under a name, it is beyond.
@@ -17,11 +28,5 @@ const ipOf = (address: string): string | undefined => /^\/ip[46]\/([^/]+)\//.exe
 export function lineTo(address: string, interfaces: Interfaces = networkInterfaces()): Line {
   const ip = ipOf(address)
   if (ip === undefined || isIP(ip) === 0 || address.includes('/p2p-circuit')) return 'beyond'
-  const near = new BlockList()
-  for (const { cidr } of Object.values(interfaces).flatMap((each) => each ?? [])) {
-    const [network, prefix] = cidr?.split('/') ?? []
-    if (network !== undefined && prefix !== undefined)
-      near.addSubnet(network, Number(prefix), isIP(network) === 6 ? 'ipv6' : 'ipv4')
-  }
-  return near.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4') ? 'local' : 'beyond'
+  return networksOf(interfaces).check(ip, familyOf(ip)) ? 'local' : 'beyond'
 }

@@ -28,8 +28,14 @@ const pauseMs: Millis = second / 2
  * some milliseconds in it. The queue is let run empty when one is over, or the next would not know an empty one.
  */
 const memoryMs: Millis = minute
-/** One late answer says more about this process than about the line. */
+/** Some acknowledgements, and no longer than a line takes to change. */
+const paceOverMs: Millis = 100
+/**
+ * Samples, and all of a round trip: one late answer says more about this process than about the line, and of what leaves
+ * in bursts only the least delay tells whether the queue ever runs empty.
+ */
 const filtered = 4
+const mostKept = 256
 
 interface Mark {
   readonly end: Bytes
@@ -85,6 +91,10 @@ class Ledger {
     this.#now = now
   }
 
+  get came(): Bytes {
+    return this.#came
+  }
+
   get underWay(): Bytes {
     return this.#left - this.#came
   }
@@ -115,7 +125,7 @@ class Allowance {
   readonly #now: () => Millis
   readonly #yields: () => boolean
   readonly #baseline: Baseline
-  readonly #recent: Millis[] = []
+  readonly #recent: { readonly delay: Millis; readonly atMs: Millis }[] = []
   #shrunkAtMs = -Infinity
   bytes: Bytes = firstBytes
 
@@ -127,10 +137,12 @@ class Allowance {
 
   /** @param delay - of the newest piece on its way there, but for a constant @param more - bytes that came */
   adapt(delay: Millis, roundTrip: Millis, { more, wasFull }: { more: Bytes; wasFull: boolean }): void {
-    this.#recent.push(delay)
-    if (this.#recent.length > filtered) this.#recent.shift()
+    const since = this.#now() - roundTrip
+    this.#recent.push({ delay, atMs: this.#now() })
+    const isOld = () => this.#recent.length > mostKept || (this.#recent[0]?.atMs ?? since) < since
+    while (this.#recent.length > filtered && isOld()) this.#recent.shift()
     if (this.#baseline.see(delay, this.#now())) this.bytes = leastBytes
-    const queued = Math.min(...this.#recent) - this.#baseline.least
+    const queued = Math.min(...this.#recent.map((seen) => seen.delay)) - this.#baseline.least
     const wanted = ((this.#yields() ? yieldingMs : restfulMs) - queued) / Math.max(1, roundTrip)
     if (wanted < 0) this.#shrink(Math.max(-0.5, wanted), roundTrip)
     // What is not used says nothing about how much more there could be.
@@ -145,6 +157,27 @@ class Allowance {
   }
 }
 
+/** The arrivals of the last moments: at what pace bytes come in there, by the receiver's clock. */
+class Arrivals {
+  #seen: Mark[] = []
+
+  /** @param end - bytes that came so far @param atMs - when, by the receiver's clock */
+  see(end: Bytes, atMs: Millis): void {
+    const first = this.#seen[0]
+    // Its clock wraps around.
+    if (first !== undefined && atMs < first.atMs) this.#seen = []
+    this.#seen.push({ end, atMs })
+    while ((this.#seen[1]?.atMs ?? Infinity) <= atMs - paceOverMs) this.#seen.shift()
+  }
+
+  /** Bytes a millisecond; 0 while nothing is known. */
+  get pace(): number {
+    const [first, last] = [this.#seen[0], this.#seen.at(-1)]
+    if (first === undefined || last === undefined || last.atMs <= first.atMs) return 0
+    return (last.end - first.end) / (last.atMs - first.atMs)
+  }
+}
+
 /** @param yields - whether something more urgent uses the line */
 export function createWindow(now: () => Millis, yields: () => boolean): Window {
   const ledger = new Ledger(now)
@@ -152,7 +185,12 @@ export function createWindow(now: () => Millis, yields: () => boolean): Window {
   let waiting: PromiseWithResolvers<void> | undefined
   let closed = false
 
-  const isFull = () => ledger.underWay >= allowance.bytes
+  const arrivals = new Arrivals()
+  const wayBack = new Baseline(now())
+  /** What came in there while the newest acknowledgement waited on its way back, behind what the receiver sends itself. */
+  let unheard = 0
+
+  const isFull = () => ledger.underWay - unheard >= allowance.bytes
   const release = () => {
     waiting?.resolve()
     waiting = undefined
@@ -170,11 +208,17 @@ export function createWindow(now: () => Millis, yields: () => boolean): Window {
       return waiting.promise
     },
     acknowledge({ bytes, atTenths }) {
-      const wasFull = ledger.underWay >= 0.75 * allowance.bytes
+      const wasFull = ledger.underWay - unheard >= 0.75 * allowance.bytes
       const more = ledger.come(bytes)
       const leftMs = ledger.newestLeftMs()
-      if (leftMs !== undefined)
-        allowance.adapt(millisBetween(tenthsOf(leftMs), atTenths), now() - leftMs, { more, wasFull })
+      if (leftMs !== undefined) {
+        const delay = millisBetween(tenthsOf(leftMs), atTenths)
+        const back = now() - leftMs - delay
+        wayBack.see(back, now())
+        arrivals.see(ledger.came, millisBetween(0, atTenths))
+        unheard = arrivals.pace * (back - wayBack.least)
+        allowance.adapt(delay, now() - leftMs, { more, wasFull })
+      }
       if (!isFull()) release()
     },
     close() {

@@ -94,15 +94,6 @@ describe('the outlook of a pool', () => {
     expect(withYou!.samplesPerSecond[1]).toBeGreaterThan(now!.samplesPerSecond[1])
   })
 
-  it('brings nothing where the newcomer is no help, and is never less than the pool as it is', async () => {
-    const scenario = await startScenario(waiting)
-    const slow = { ...lends, flopsPerSecond: 1 }
-    const { now, withYou, withOneMore, uploadBytesPerSecond } = await outlookOf(scenario, 'stranger', slow)
-    expect(withYou).toEqual(now)
-    expect(withOneMore).toEqual(now)
-    expect(uploadBytesPerSecond).toEqual([0, 0])
-  })
-
   it('is reckoned for four at a time, for a quarter of a minute at most; all the others hear the rest', async () => {
     const isEndless: ScenarioSettings['isEndless'] = ({ peers }) => peers.some(({ id }) => id === 'guest-1')
     const scenario = await startScenario({ ...waiting, isEndless })

@@ -53,7 +53,7 @@ export const cases: readonly ForecastCase[] = [
     ...oneStreet,
     name: '20 and 100 Mbit/s up',
     places: [at(20, 100), at(20, 100), at(100, 100), at(100, 100)],
-    updates: 75,
+    updates: 25,
   },
   {
     name: 'two homes, each a LAN',

@@ -5,7 +5,6 @@
  */
 import type { DoesNotFit, Layout } from '../../../../shared/plan/plan.ts'
 import { type Millis, second } from '../../../../shared/units.ts'
-import { jobRate } from '../job-layout.ts'
 import { planOf } from '../plan-in-force.ts'
 import type { HostState } from './host-state.ts'
 import { isOver } from './over.ts'
@@ -131,8 +130,9 @@ async function isWorthwhile(host: HostState, signal: AbortSignal): Promise<boole
     return false
   }
   const rates = [...active, ...host.late].map((cluster) => before.clusters[cluster]?.samplesPerSecond ?? 0)
-  const anew = layout.clusters.map(({ samplesPerSecond }) => samplesPerSecond)
-  if (jobRate(anew) >= worthwhile * jobRate(rates)) return true
+  const now = rates.reduce((sum, rate) => sum + rate, 0)
+  if (layout.clusters.reduce((sum, { samplesPerSecond }) => sum + samplesPerSecond, 0) >= worthwhile * now)
+    return true
   const spare = host.roll.willing.filter(({ state }) => state === 'joined')
   const why = 'stands by: the pool would hardly be faster with it now'
   for (const { peer } of spare) host.log.say(`${host.roll.nameOf(peer)} ${why}`)

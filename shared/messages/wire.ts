@@ -113,7 +113,7 @@ export const jobSummary = message('job-summary', {
   activationBytesPerSample: z.tuple([amount, amount]),
   /** Of one cluster, between two averages. */
   samplesBetweenAverages: amount,
-  /** Null: too many ask at once. */
+  /** Null: the host has no time to reckon it. */
   outlook: outlook.nullable(),
 })
 /** Anyone: "no." */

@@ -168,7 +168,9 @@ describe('rookery join without an agent', () => {
   it('refuses what is no invite with exit 2 and ends its agent', async () => {
     const { code, stderr } = await runCommand(['join', 'hello', '--home', home])
     expect(code).toBe(2)
-    expect(stderr).toBe('rookery: this is no invite; copy the whole line\n')
+    expect(stderr).toBe(
+      'asking the host what joining would bring\nrookery: this is no invite; copy the whole line\n',
+    )
     expect(lives(agentPid(home))).toBe(false)
   })
 })

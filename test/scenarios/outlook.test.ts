@@ -92,6 +92,11 @@ describe('the outlook of a pool', () => {
     const left = (6000 - updates) * plan!.accumulate * spec.recipe.schedule.microBatch
     expect(now!.seconds[1] / ((1.3 * left) / samplesPerSecond)).toBeCloseTo(1, 1)
     expect(withYou!.samplesPerSecond[1]).toBeGreaterThan(now!.samplesPerSecond[1])
+    // One for which the training would not be stopped stands by.
+    const idle = await outlookOf(scenario, 'another', { ...lends, flopsPerSecond: 0.05e7 })
+    expect(idle.withYou).toEqual(idle.now)
+    expect(idle.withOneMore).toEqual(idle.now)
+    expect(idle.uploadBytesPerSecond).toEqual([0, 0])
   })
 
   it('is reckoned for four at a time, for a quarter of a minute at most; all the others hear the rest', async () => {

@@ -27,6 +27,7 @@ export const addJoin: AddCommand = (program, context) => {
     const terminal = context.terminal(options)
     const invite = typed.trim()
     const foresee = async (client: AgentClient) => {
+      terminal.say('asking the host what joining would bring')
       const [card, limits] = [await client.command('preview', { invite }), await client.command('limits', {})]
       terminal.event({ event: 'forecast', ...card })
       return joinText(card, limits)

@@ -13,6 +13,7 @@ import { goTo, limits, now, snapshot } from '../state.ts'
 import {
   bytes,
   bytesPerSecond,
+  count,
   few,
   inMillions,
   memory,
@@ -43,6 +44,13 @@ function JobFacts({ job }: { readonly job: JoinCard }): JSX.Element {
         <dd>
           {job.model}, {inMillions(job.parameters)} parameters ({bytes(job.parameters * 4)})
         </dd>
+        {/* Else it stands above. */}
+        {job.outlook === null ? (
+          <>
+            <dt>Pool now</dt>
+            <dd>{job.members === 1 ? 'The host alone' : `${count(job.members)} PCs`}</dd>
+          </>
+        ) : null}
         <dt>Limited by</dt>
         <dd>
           {asSentence(job.limitedBy)}

@@ -15,6 +15,7 @@ import { spreadOf } from '../learned.ts'
 import { planInForce } from '../plan-in-force.ts'
 import type { HostState } from './host-state.ts'
 import { poolOf } from './prepare.ts'
+import { worthwhile } from './replan.ts'
 import { updatesMade } from './run-report.ts'
 
 /** Each takes the planning thread for up to seconds, beside the training: friends wait, a crowd is not answered. */
@@ -77,8 +78,9 @@ export class Outlooks {
 
 async function outlookOf(host: HostState, guest: LentPc, signal: AbortSignal): Promise<Outlook> {
   const now = await ratesWith(host, { guest, count: 0 }, signal)
-  const withYou = better(now, await ratesWith(host, { guest, count: 1 }, signal))
-  const withOneMore = better(withYou, await ratesWith(host, { guest, count: 2 }, signal))
+  const gain = host.plan === undefined ? 1 : worthwhile
+  const withYou = better(now, await ratesWith(host, { guest, count: 1 }, signal), gain)
+  const withOneMore = better(withYou, await ratesWith(host, { guest, count: 2 }, signal), gain)
   const truth = truthOverPlan(host)
   const prospect = (rates: ByLine) => prospectOf(host, rates, truth)
   const uploads =
@@ -91,11 +93,11 @@ async function outlookOf(host: HostState, guest: LentPc, signal: AbortSignal): P
   }
 }
 
-/** A PC that brings nothing stays out of the plan. */
-function better(before: ByLine, after: ByLine): ByLine {
+/** A PC that brings nothing stays out of the plan; where one is in force, also one for which it would hardly be stopped. */
+function better(before: ByLine, after: ByLine, gain: number): ByLine {
   if (before === undefined || after === undefined) return after ?? before
   const best = (line: keyof NonNullable<ByLine>) =>
-    before[line].samplesPerSecond > after[line].samplesPerSecond ? before[line] : after[line]
+    gain * before[line].samplesPerSecond > after[line].samplesPerSecond ? before[line] : after[line]
   return { near: best('near'), far: best('far') }
 }
 

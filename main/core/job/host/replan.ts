@@ -22,7 +22,7 @@ const comesBackWithinMs = 5 * second
 const noticedWithinMs = 1.5 * second
 const nearlyDoneMs = 10 * second
 /** A stop costs seconds, and the plan's figures are estimates: less than a tenth is not worth it. */
-const worthwhile = 1.1
+export const worthwhile = 1.1
 
 /** A pause that lasts longer makes the others look for a plan of their own. */
 const longPauseMs = 20 * second

@@ -201,7 +201,10 @@ export function createWindow(now: () => Millis, yields: () => boolean): Window {
     },
     leave(piece) {
       const paused = ledger.underWay === 0 && now() - ledger.leftAtMs > pauseMs
-      if (paused) allowance.bytes = Math.min(allowance.bytes, firstBytes)
+      if (paused) {
+        allowance.bytes = Math.min(allowance.bytes, firstBytes)
+        unheard = 0
+      }
       ledger.leave(piece)
       if (!isFull() || closed) return undefined
       waiting ??= Promise.withResolvers()
